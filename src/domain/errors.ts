@@ -1,0 +1,114 @@
+/**
+ * The root of every error this library throws on purpose. `code` is stable over releases, so a caller can switch on it;
+ * the message says what was wrong, what was expected and what to do.
+ */
+export abstract class DistributedCronError extends Error {
+  abstract readonly code: string;
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** One fault found at start: where it is, what is wrong, what was got, what was expected, and what to do about it. */
+export interface ConfigurationFault {
+  /** Stable over releases, e.g. `OPTION_UNKNOWN`, `KEY_DUPLICATE`, `EXPRESSION_INVALID`. */
+  readonly code: string;
+  /** Where: an option's path (`forRoot.jitter`) or a place in code (`Reports.daily, key "daily-report"`). */
+  readonly subject: string;
+  readonly got?: string;
+  readonly expected?: string;
+  readonly hint?: string;
+  /** The field of a cron expression that is at fault, where it is one. */
+  readonly field?: string;
+  readonly cause?: unknown;
+}
+
+function faultLine(fault: ConfigurationFault): string {
+  const parts = [`${fault.subject}:`];
+  if (fault.expected !== undefined) parts.push(`expected ${fault.expected},`);
+  if (fault.got !== undefined) parts.push(`got ${fault.got}`);
+  const line = parts.join(' ').replace(/[,:]$/, '');
+  return `  - ${line} [${fault.code}]${fault.hint === undefined ? '' : `\n    ${fault.hint}`}`;
+}
+
+/** The application's configuration cannot be used. Every fault is in one report; nothing was scheduled. */
+export class ConfigurationError extends DistributedCronError {
+  readonly code = 'CONFIGURATION_INVALID';
+
+  constructor(readonly faults: readonly ConfigurationFault[]) {
+    super(
+      `nestjs-distributed-cron cannot start: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}.\n${faults.map(faultLine).join('\n')}`,
+    );
+  }
+}
+
+/** No entry of that key exists on this replica. Keys are case sensitive. */
+export class EntryNotFoundError extends DistributedCronError {
+  readonly code = 'ENTRY_NOT_FOUND';
+
+  constructor(
+    readonly entryKey: string,
+    known: readonly string[],
+  ) {
+    super(
+      `No entry "${entryKey}" on this replica. ${known.length === 0 ? 'There are no entries.' : `Known: ${known.slice(0, 10).join(', ')}${known.length > 10 ? `, … (${known.length} in all)` : ''}.`}`,
+    );
+  }
+}
+
+/** An entry of that key exists already; remove or update it instead. */
+export class EntryExistsError extends DistributedCronError {
+  readonly code = 'ENTRY_EXISTS';
+
+  constructor(readonly entryKey: string) {
+    super(`An entry "${entryKey}" exists already on this replica. Use update() to change it, or remove() it first.`);
+  }
+}
+
+/** A manual fire was refused by the entry's own rules; `reason` says which. */
+export class FireRejectedError extends DistributedCronError {
+  readonly code = 'FIRE_REJECTED';
+
+  constructor(
+    readonly entryKey: string,
+    readonly fireKey: string,
+    readonly reason: string,
+  ) {
+    super(`The fire ${fireKey} of entry "${entryKey}" was rejected: ${reason}.`);
+  }
+}
+
+/** The scheduler drains or has stopped; it takes no more fires. */
+export class SchedulerStoppedError extends DistributedCronError {
+  readonly code = 'SCHEDULER_STOPPED';
+
+  constructor(operation: string) {
+    super(`${operation} was refused: the scheduler is draining or has stopped.`);
+  }
+}
+
+/** A method ran longer than its entry's `timeout`. Its `signal` was aborted with this error. */
+export class TimeoutError extends DistributedCronError {
+  readonly code = 'FIRE_TIMEOUT';
+
+  constructor(
+    readonly entryKey: string,
+    readonly fireKey: string,
+    readonly timeoutMs: number,
+  ) {
+    super(`The fire ${fireKey} of entry "${entryKey}" ran longer than its timeout of ${timeoutMs} ms.`);
+  }
+}
+
+/** The drain deadline passed while a method was running. Its `signal` was aborted with this error. */
+export class DrainDeadlineError extends DistributedCronError {
+  readonly code = 'DRAIN_DEADLINE';
+
+  constructor(readonly drainDeadlineMs: number) {
+    super(
+      `The scheduler stopped before this method had ended (deadline ${drainDeadlineMs} ms). Raise drainDeadline, or end the method sooner on its signal.`,
+    );
+  }
+}
