@@ -1,0 +1,156 @@
+import type { Fire } from '../domain/fire.js';
+import type { MissedPolicy } from '../domain/policies.js';
+import type { RejectReason, SkipReason } from '../domain/skip-reason.js';
+
+interface EventBase {
+  /** Wall clock of the replica, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly instanceId: string;
+}
+
+export interface SchedulerStartedEvent extends EventBase {
+  readonly type: 'scheduler.started';
+  readonly entries: number;
+}
+
+/** No further claim is asked from here on. */
+export interface SchedulerDrainingEvent extends EventBase {
+  readonly type: 'scheduler.draining';
+  /** Methods that run now. */
+  readonly running: number;
+}
+
+export interface SchedulerStoppedEvent extends EventBase {
+  readonly type: 'scheduler.stopped';
+  /** Methods that had not ended by the deadline; their signals were aborted. */
+  readonly aborted: number;
+}
+
+/** The entry's next instant was computed: at its start, after a fire, an update, a resume, or a step of the clock. */
+export interface EntryScheduledEvent extends EventBase {
+  readonly type: 'entry.scheduled';
+  readonly entryKey: string;
+  /** `null`: the schedule has no further instant. */
+  readonly nextAt: Date | null;
+}
+
+/** The schedule threw, did not advance, or answered no instant: this entry alone no longer fires, until it is updated. */
+export interface EntryFailedEvent extends EventBase {
+  readonly type: 'entry.failed';
+  readonly entryKey: string;
+  readonly error: unknown;
+}
+
+export interface EntryRemovedEvent extends EventBase {
+  readonly type: 'entry.removed';
+  readonly entryKey: string;
+}
+
+export interface EntryPausedEvent extends EventBase {
+  readonly type: 'entry.paused';
+  readonly entryKey: string;
+}
+
+export interface EntryResumedEvent extends EventBase {
+  readonly type: 'entry.resumed';
+  readonly entryKey: string;
+}
+
+/** Instants of one entry that do not run: due together with a later one, or reached later than `missedTolerance`. One event per plan. */
+export interface FireMissedEvent extends EventBase {
+  readonly type: 'fire.missed';
+  readonly entryKey: string;
+  readonly policy: MissedPolicy;
+  readonly first: Date;
+  readonly last: Date;
+  readonly count: number;
+  /** The count is a lower bound: more instants were missed than are counted one by one. */
+  readonly atLeast: boolean;
+  /** How late the last of them was reached. */
+  readonly latenessMs: number;
+}
+
+interface FireEventBase extends EventBase {
+  readonly fire: Fire;
+}
+
+/** The entry's own rules suppressed the fire on this replica. */
+export interface FireRejectedEvent extends FireEventBase {
+  readonly type: 'fire.rejected';
+  readonly reason: RejectReason;
+}
+
+/** The scheduler drained, or the entry was removed or updated, before the fire asked its claim. */
+export interface FireCanceledEvent extends FireEventBase {
+  readonly type: 'fire.canceled';
+  readonly reason: 'draining' | 'removed' | 'updated';
+}
+
+interface FireSkippedBase extends FireEventBase {
+  readonly type: 'fire.skipped';
+}
+
+export interface FireSkippedByLeadershipEvent extends FireSkippedBase {
+  readonly reason: typeof SkipReason.NotLeader;
+}
+
+export interface FireSkippedByClaimEvent extends FireSkippedBase {
+  readonly reason: typeof SkipReason.AlreadyClaimed;
+  /** Nobody has this fire: later instants of its entry were claimed so long ago that the store keeps no claims that old. */
+  readonly superseded: boolean;
+}
+
+export interface FireSkippedByErrorEvent extends FireSkippedBase {
+  readonly reason: typeof SkipReason.ElectionError | typeof SkipReason.ClaimError;
+  readonly error: unknown;
+}
+
+/** Coordination suppressed the fire on this replica. */
+export type FireSkippedEvent = FireSkippedByLeadershipEvent | FireSkippedByClaimEvent | FireSkippedByErrorEvent;
+
+export interface FireStartedEvent extends FireEventBase {
+  readonly type: 'fire.started';
+  /** From the scheduled instant to the start, jitter and claim included. */
+  readonly latenessMs: number;
+}
+
+export interface FireCompletedEvent extends FireEventBase {
+  readonly type: 'fire.completed';
+  readonly durationMs: number;
+}
+
+/** The method threw, rejected, or ran longer than its `timeout`. */
+export interface FireFailedEvent extends FireEventBase {
+  readonly type: 'fire.failed';
+  readonly durationMs: number;
+  readonly error: unknown;
+}
+
+/** A method that did not end on its aborted signal has ended now; until here its slot stayed held. */
+export interface FireReturnedLateEvent extends FireEventBase {
+  readonly type: 'fire.returned-late';
+  readonly durationMs: number;
+}
+
+export type CronEvent =
+  | SchedulerStartedEvent
+  | SchedulerDrainingEvent
+  | SchedulerStoppedEvent
+  | EntryScheduledEvent
+  | EntryFailedEvent
+  | EntryRemovedEvent
+  | EntryPausedEvent
+  | EntryResumedEvent
+  | FireMissedEvent
+  | FireRejectedEvent
+  | FireCanceledEvent
+  | FireSkippedEvent
+  | FireStartedEvent
+  | FireCompletedEvent
+  | FireFailedEvent
+  | FireReturnedLateEvent;
+
+export type CronEventType = CronEvent['type'];
+
+/** From an event's type to its interface. */
+export type CronEventOf<T extends CronEventType> = Extract<CronEvent, { readonly type: T }>;
