@@ -1,13 +1,17 @@
+import { SUBPATHS, specifierOf } from './scripts/subpaths.mjs';
+
+/** The library under its own name, from the sources. */
+const library = Object.fromEntries(
+  Object.entries(SUBPATHS).map(([subpath, entry]) => [`^${specifierOf(subpath)}$`, `<rootDir>/src/${entry}.ts`]),
+);
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
-  moduleNameMapper: {
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^nestjs-distributed-cron$': '<rootDir>/src/index.ts',
-    '^nestjs-distributed-cron/sqlite$': '<rootDir>/src/coordination/sqlite/index.ts',
-    '^nestjs-distributed-cron/testing$': '<rootDir>/src/testing/index.ts',
-  },
+  // Sources import `./name.js`, the name that exists once they are built.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', ...library },
+  modulePathIgnorePatterns: ['<rootDir>/test/nest-12/node_modules'],
 };
