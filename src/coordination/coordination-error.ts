@@ -39,3 +39,26 @@ export class CoordinationError extends DistributedCronError {
     if (subject.aheadMs !== undefined) this.aheadMs = subject.aheadMs;
   }
 }
+
+/**
+ * Whatever was thrown, as the one error that coordination answers with. A CoordinationError stays what it is; so does one that another copy
+ * of this package made (an application can load it once as ES module and once as CommonJS), which `instanceof` would not recognize.
+ */
+export function toCoordinationError(
+  cause: unknown,
+  subject: { readonly store: string; readonly operation: string },
+): CoordinationError {
+  if (cause instanceof CoordinationError) return cause;
+  if (cause instanceof Error && cause.name === 'CoordinationError' && 'code' in cause)
+    return cause as CoordinationError;
+  return new CoordinationError('COORDINATION_FAILED', subject, `failed: ${described(cause)}`, { cause });
+}
+
+/** What was thrown may be anything, a proxy that throws when it is looked at included. */
+function described(cause: unknown): string {
+  try {
+    return cause instanceof Error ? cause.message : String(cause);
+  } catch {
+    return 'it threw something that has no text';
+  }
+}

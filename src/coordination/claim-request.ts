@@ -1,0 +1,23 @@
+import type { CoordinationError } from './coordination-error.js';
+
+/** One pass of a fire that asks for its claim. */
+export interface ClaimRequest {
+  readonly entryKey: string;
+  readonly fireKey: string;
+  readonly scheduledAt: Date;
+  /** Random, drawn anew for each pass of a fire through the pipeline; every ask of this request carries it. */
+  readonly claimId: string;
+  /** Fingerprint of the entry's schedule. */
+  readonly schedule: string;
+  /** Wall clock, milliseconds since the epoch: from here on nothing is asked again, since nobody waits (the entry's next instant). The first ask is always made. */
+  readonly untilMs: number;
+}
+
+/**
+ * How a claim ended. `refused`: another pass has the fire, or (`superseded`) nobody ran it but it lies at or below the entry's floor.
+ * `error`: no usable answer; the fire does not run.
+ */
+export type ClaimOutcome =
+  | { readonly kind: 'granted' }
+  | { readonly kind: 'refused'; readonly superseded: boolean }
+  | { readonly kind: 'error'; readonly error: CoordinationError };

@@ -1,0 +1,103 @@
+import { type Clock, systemClock } from '../../ambient/clock.js';
+import { CLAIMS_KEPT_PER_ENTRY, type ClaimProtocolSettings, clockAheadError } from '../claim-protocol.js';
+import type { ClaimAnswer, ClaimContext, LastFire } from '../claimer.js';
+
+export const MEMORY_STORE = 'memory';
+
+interface StoredClaim {
+  readonly claimId: string;
+  readonly madeMs: number;
+}
+
+interface StoredEntry {
+  readonly claims: Map<number, StoredClaim>;
+  floorMs: number;
+  watermarkMs: number;
+  /** Fingerprint under which the watermark was claimed. */
+  schedule: string;
+  /** No claim is older than this: spares the walk through the claims while nothing can be too old. */
+  oldestMadeMs: number;
+}
+
+/**
+ * The state that the replicas of one process share. It ends with the process and is seen by no other: for tests, and for applications that run as
+ * one process. Its clock is the store's clock.
+ */
+export class MemoryStore {
+  readonly clock: Clock;
+  /** Maps in a map: whatever a key looks like, it meets no other. */
+  readonly #namespaces = new Map<string, Map<string, StoredEntry>>();
+
+  constructor(options: { readonly clock?: Clock } = {}) {
+    this.clock = options.clock ?? systemClock;
+  }
+
+  /** The claim protocol, one atomic step: nothing here waits. */
+  claim(context: ClaimContext, settings: ClaimProtocolSettings): ClaimAnswer {
+    const nowMs = this.clock.now();
+    const instantMs = context.scheduledAt.getTime();
+    const early = clockAheadError(MEMORY_STORE, instantMs, nowMs, settings);
+    if (early !== undefined) return early;
+
+    const entry = this.#entry(context.namespace, context.entryKey);
+    if (entry.oldestMadeMs < nowMs - settings.retentionMs) removeByAge(entry, nowMs - settings.retentionMs);
+    const made = entry.claims.get(instantMs);
+    if (made !== undefined) return made.claimId === context.claimId;
+    if (instantMs <= entry.floorMs) return 'superseded';
+
+    entry.claims.set(instantMs, { claimId: context.claimId, madeMs: nowMs });
+    entry.oldestMadeMs = Math.min(entry.oldestMadeMs, nowMs);
+    if (instantMs > entry.watermarkMs) {
+      entry.watermarkMs = instantMs;
+      entry.schedule = context.schedule;
+    }
+    if (entry.claims.size > CLAIMS_KEPT_PER_ENTRY) removeLowest(entry);
+    return true;
+  }
+
+  lastFire(namespace: string, entryKey: string): LastFire | undefined {
+    const entry = this.#namespaces.get(namespace)?.get(entryKey);
+    if (entry === undefined || entry.watermarkMs === Number.NEGATIVE_INFINITY) return undefined;
+    return { scheduledAt: new Date(entry.watermarkMs), schedule: entry.schedule };
+  }
+
+  #entry(namespace: string, entryKey: string): StoredEntry {
+    let entries = this.#namespaces.get(namespace);
+    if (entries === undefined) {
+      entries = new Map();
+      this.#namespaces.set(namespace, entries);
+    }
+    let entry = entries.get(entryKey);
+    if (entry === undefined) {
+      entry = {
+        claims: new Map(),
+        floorMs: Number.NEGATIVE_INFINITY,
+        watermarkMs: Number.NEGATIVE_INFINITY,
+        schedule: '',
+        oldestMadeMs: Number.POSITIVE_INFINITY,
+      };
+      entries.set(entryKey, entry);
+    }
+    return entry;
+  }
+}
+
+/** The floor rises in the same step, so what is forgotten here is never granted again. */
+function removeByAge(entry: StoredEntry, beforeMs: number): void {
+  entry.oldestMadeMs = Number.POSITIVE_INFINITY;
+  for (const [instantMs, { madeMs }] of entry.claims) {
+    if (madeMs < beforeMs) remove(entry, instantMs);
+    else entry.oldestMadeMs = Math.min(entry.oldestMadeMs, madeMs);
+  }
+}
+
+function removeLowest(entry: StoredEntry): void {
+  let lowestMs = Number.POSITIVE_INFINITY;
+  for (const instantMs of entry.claims.keys()) if (instantMs < lowestMs) lowestMs = instantMs;
+  remove(entry, lowestMs);
+}
+
+function remove(entry: StoredEntry, instantMs: number): void {
+  entry.claims.delete(instantMs);
+  entry.floorMs = Math.max(entry.floorMs, instantMs);
+}
