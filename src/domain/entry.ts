@@ -1,0 +1,17 @@
+import type { MissedPolicy, OverlapPolicy } from './policies.js';
+
+/** An entry's own rules, resolved: every default is filled in, every duration is in milliseconds. */
+export interface EntryPolicies {
+  /** Each replica waits a random time below this before it coordinates, which spreads the fleet's calls on the store. 0 is none. */
+  readonly jitterMs: number;
+  readonly missed: MissedPolicy;
+  /** The newest due instant still counts as on time when it is reached at most this late. */
+  readonly missedToleranceMs: number;
+  /** Missed instants older than this are reported, never run. */
+  readonly catchUpWithinMs: number;
+  readonly overlap: OverlapPolicy;
+  /** Runs of this entry at a time on this replica; `null` is no limit. */
+  readonly maxConcurrent: number | null;
+  /** The method's signal is aborted after this; `null` is no limit. */
+  readonly timeoutMs: number | null;
+}

@@ -1,0 +1,58 @@
+import { DrainDeadlineError } from '../domain/errors.js';
+import type { Alarms } from '../fire/fire-services.js';
+import type { Pipeline } from '../fire/pipeline.js';
+
+/** How long a method whose signal was aborted has to end by itself before its fire is given up. */
+export const ABORT_GRACE_MS = 1_000;
+
+/** Brings the passes under way to their end: waits are cut, running methods finish or are aborted at the deadline. */
+export class Drain {
+  private expire!: () => void;
+  private readonly expired = new Promise<void>((resolve) => {
+    this.expire = resolve;
+  });
+  private deadlinePassed = false;
+
+  constructor(
+    private readonly pipeline: Pipeline,
+    private readonly alarms: Alarms,
+    private readonly drainDeadlineMs: number,
+  ) {}
+
+  /** From here on a granted fire no longer starts: there is no time left to run it in. */
+  get overdue(): boolean {
+    return this.deadlinePassed;
+  }
+
+  /** Brings the deadline forward to now. */
+  hurry(): void {
+    this.expire();
+  }
+
+  /** Resolves when no pass is under way; answers how many methods were aborted. Never rejects. */
+  async run(): Promise<number> {
+    for (const pass of [...this.pipeline.passes]) pass.cutWait?.();
+    if (await this.idleBefore(this.drainDeadlineMs, this.expired)) return 0;
+
+    this.deadlinePassed = true;
+    const error = new DrainDeadlineError(this.drainDeadlineMs);
+    const running = [...this.pipeline.passes].filter((pass) => pass.running !== undefined);
+    for (const pass of running) pass.running?.context.abort(error);
+    await this.idleBefore(ABORT_GRACE_MS);
+    for (const pass of [...this.pipeline.passes]) pass.running?.giveUp(error);
+    // What is left waits for the answer of a coordination call, each of which has a time limit.
+    await this.pipeline.idle();
+    return running.length;
+  }
+
+  /** Waits for the last pass, for `limitMs` at most, or until `sooner`. Answers whether none is left. */
+  private async idleBefore(limitMs: number, ...sooner: readonly Promise<void>[]): Promise<boolean> {
+    let alarm: object | undefined;
+    const limit = new Promise<void>((resolve) => {
+      alarm = this.alarms.set(limitMs, resolve);
+    });
+    await Promise.race([this.pipeline.idle(), limit, ...sooner]);
+    if (alarm !== undefined) this.alarms.cancel(alarm);
+    return this.pipeline.passes.size === 0;
+  }
+}

@@ -1,0 +1,47 @@
+import type { EntryPolicies } from '../domain/entry.js';
+import type { FireContext } from '../fire/fire-context.js';
+import type { FireEntry } from '../fire/pass.js';
+import type { Schedule } from '../schedule/schedule.js';
+import type { HeapItem } from './timer-heap.js';
+
+/** What an entry is made of. */
+export interface EntryDefinition {
+  readonly key: string;
+  readonly schedule: Schedule;
+  readonly policies: EntryPolicies;
+  readonly run: (context: FireContext) => unknown;
+}
+
+/** One scheduled method, its place in the timer heap, and what runs of it now. */
+export class Entry implements FireEntry, HeapItem {
+  readonly key: string;
+  schedule: Schedule;
+  policies: EntryPolicies;
+  run: (context: FireContext) => unknown;
+  generation = 0;
+  removed = false;
+  paused = false;
+  slots = 0;
+  /** Its schedule failed: it fires no more until it is updated. */
+  failed = false;
+  /** The instant that the armed one was asked after. Ahead of the wall clock only if that was set back. */
+  askedAfterMs: number;
+  dueAtMs = Number.POSITIVE_INFINITY;
+  heapIndex = -1;
+
+  constructor(definition: EntryDefinition, nowMs: number) {
+    this.key = definition.key;
+    this.schedule = definition.schedule;
+    this.policies = definition.policies;
+    this.run = definition.run;
+    this.askedAfterMs = nowMs;
+  }
+
+  get scheduleFingerprint(): string {
+    return this.schedule.fingerprint;
+  }
+
+  get nextAtMs(): number | null {
+    return this.heapIndex === -1 ? null : this.dueAtMs;
+  }
+}

@@ -1,0 +1,282 @@
+import type { Clock } from '../ambient/clock.js';
+import type { InstanceIdentity } from '../ambient/instance-identity.js';
+import type { Random } from '../ambient/random.js';
+import type { Elector } from '../coordination/elector.js';
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
+import { FireRejectedError, SchedulerStoppedError } from '../domain/errors.js';
+import type { Fire } from '../domain/fire.js';
+import { manualFireKey } from '../domain/fire-key.js';
+import type { CronEvent } from '../events/cron-event.js';
+import { type Outcome, Pass } from '../fire/pass.js';
+import { Pipeline } from '../fire/pipeline.js';
+import { Drain } from './drain.js';
+import { Entry, type EntryDefinition } from './entry.js';
+import { EntryTable } from './entry-table.js';
+import { Lifecycle, type LifecycleState } from './lifecycle.js';
+import { nextInstant } from './next-instant.js';
+import { WakeLoop } from './wake-loop.js';
+
+export interface SchedulerParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly instance: InstanceIdentity;
+  readonly emit: (event: CronEvent) => void;
+  readonly namespace: string;
+  readonly coordinationTimeoutMs: number;
+  readonly claimPatienceMs: number;
+  readonly drainDeadlineMs: number;
+  readonly elector?: Elector | undefined;
+  readonly claims?: Pick<GuardedBackend, 'claim' | 'stopAsking'> | undefined;
+}
+
+/** What an operator sees of an entry. */
+export interface EntryView {
+  readonly key: string;
+  /** The expression as written, or what the schedule calls itself. */
+  readonly expression: string;
+  /** The zone of the instants; absent where the schedule depends on none. */
+  readonly timeZone?: string;
+  /** The instant that is armed now; `null`: none, the scheduler does not run, or the schedule failed. */
+  readonly nextAt: Date | null;
+  readonly paused: boolean;
+  /** Fires that hold a slot: they run, or wait for their jitter or claim. */
+  readonly underWay: number;
+  /** The schedule failed; the entry fires no more until it is updated. */
+  readonly failed: boolean;
+}
+
+/** Entries added in one stretch of the event loop; a registration of very many lets others run in between. */
+const ADDED_PER_STRETCH = 1_000;
+
+/** One replica's scheduler: entries in, fires out. Knows nothing of Nest. */
+export class Scheduler {
+  private readonly table = new EntryTable();
+  private readonly lifecycle = new Lifecycle();
+  private readonly pipeline: Pipeline;
+  private readonly loop: WakeLoop;
+  private drainUnderWay: { readonly drain: Drain; readonly done: Promise<void> } | undefined;
+
+  constructor(private readonly parts: SchedulerParts) {
+    this.loop = new WakeLoop({
+      clock: parts.clock,
+      instanceId: parts.instance.id,
+      emit: parts.emit,
+      send: (pass) => this.pipeline.send(pass),
+      entries: () => this.table.all(),
+    });
+    this.pipeline = new Pipeline({
+      clock: parts.clock,
+      random: parts.random,
+      alarms: this.loop.alarms,
+      emit: parts.emit,
+      instanceId: parts.instance.id,
+      namespace: parts.namespace,
+      coordinationTimeoutMs: parts.coordinationTimeoutMs,
+      claimPatienceMs: parts.claimPatienceMs,
+      elector: parts.elector,
+      claims: parts.claims,
+      draining: () => this.lifecycle.ending,
+      outOfTime: () => this.drainUnderWay?.drain.overdue === true,
+      drainDeadlineMs: parts.drainDeadlineMs,
+    });
+  }
+
+  get instance(): InstanceIdentity {
+    return this.parts.instance;
+  }
+
+  get state(): LifecycleState {
+    return this.lifecycle.state;
+  }
+
+  /** From now on entries fire. A second call does nothing. */
+  start(): void {
+    if (!this.lifecycle.enter('started')) return;
+    const nowMs = this.parts.clock.now();
+    for (const entry of this.table.all()) this.loop.arm(entry, nowMs);
+    this.loop.start();
+    this.parts.emit({ type: 'scheduler.started', ...this.eventBase(), entries: this.table.size });
+  }
+
+  /** @throws EntryExistsError, SchedulerStoppedError */
+  add(definition: EntryDefinition): void {
+    this.refuseWhenEnding('add');
+    const nowMs = this.parts.clock.now();
+    const entry = new Entry(definition, nowMs);
+    this.table.add(entry);
+    if (this.lifecycle.state === 'started') this.loop.arm(entry, nowMs);
+  }
+
+  /** Adds many entries and lets the event loop turn in between. */
+  async addAll(definitions: Iterable<EntryDefinition>): Promise<void> {
+    let added = 0;
+    for (const definition of definitions) {
+      this.add(definition);
+      added += 1;
+      if (added % ADDED_PER_STRETCH === 0) await this.letOthersRun();
+    }
+  }
+
+  /** The new definition counts from now on; fires that have not asked their claim are canceled, running methods go on. @throws EntryNotFoundError, SchedulerStoppedError */
+  update(key: string, change: Partial<Omit<EntryDefinition, 'key'>>): void {
+    this.refuseWhenEnding('update');
+    const entry = this.table.get(key);
+    entry.generation += 1;
+    entry.failed = false;
+    if (change.schedule !== undefined) entry.schedule = change.schedule;
+    if (change.policies !== undefined) entry.policies = change.policies;
+    if (change.run !== undefined) entry.run = change.run;
+    this.cutWaits(entry);
+    if (this.lifecycle.state === 'started') this.loop.arm(entry, this.parts.clock.now());
+  }
+
+  /** Fires that have not asked their claim are canceled, running methods go on. @throws EntryNotFoundError */
+  remove(key: string): void {
+    const entry = this.table.get(key);
+    this.table.delete(key);
+    this.loop.disarm(entry);
+    entry.generation += 1;
+    entry.removed = true;
+    this.cutWaits(entry);
+    this.parts.emit({ type: 'entry.removed', ...this.eventBase(), entryKey: key });
+  }
+
+  /** On this replica: due fires are rejected as `paused` until `resume`. Manual triggers work. @throws EntryNotFoundError */
+  pause(key: string): void {
+    const entry = this.table.get(key);
+    if (entry.paused) return;
+    entry.paused = true;
+    this.parts.emit({ type: 'entry.paused', ...this.eventBase(), entryKey: key });
+  }
+
+  /** The entry goes on with its next instant; nothing is made up for. @throws EntryNotFoundError */
+  resume(key: string): void {
+    const entry = this.table.get(key);
+    if (!entry.paused) return;
+    entry.paused = false;
+    this.parts.emit({ type: 'entry.resumed', ...this.eventBase(), entryKey: key });
+  }
+
+  /** Runs the entry here and now, without jitter, elector or claimer. A refusal is told by its event. @throws EntryNotFoundError, SchedulerStoppedError */
+  trigger(key: string): Fire {
+    return this.fireManually(key, 'trigger', undefined);
+  }
+
+  /**
+   * As `trigger`, and waits: resolves with what the method returned, rejects with what it threw.
+   * @throws EntryNotFoundError, SchedulerStoppedError, FireRejectedError, TimeoutError
+   */
+  triggerAndWait(key: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const fire = this.fireManually(key, 'triggerAndWait', (outcome, { fireKey }) => {
+        if (outcome.kind === 'completed') resolve(outcome.value);
+        else if (outcome.kind === 'failed') reject(outcome.error);
+        else reject(new FireRejectedError(key, fireKey, outcome.reason));
+      });
+      return fire;
+    });
+  }
+
+  has(key: string): boolean {
+    return this.table.has(key);
+  }
+
+  list(): EntryView[] {
+    return [...this.table.all()].map((entry) => this.view(entry));
+  }
+
+  /** The entry's next instants, at most `count`, counted from now. @throws EntryNotFoundError */
+  next(key: string, count = 1): Date[] {
+    const { schedule } = this.table.get(key);
+    const instants: Date[] = [];
+    let atMs: number | null = this.parts.clock.now();
+    while (instants.length < count) {
+      atMs = nextInstant(schedule, atMs);
+      if (atMs === null) break;
+      instants.push(new Date(atMs));
+    }
+    return instants;
+  }
+
+  /**
+   * No claim is asked from here on. Resolves when every fire under way has ended: running methods finish, or are aborted at the
+   * deadline. Every call answers the same promise, and none rejects.
+   */
+  drain(): Promise<void> {
+    if (this.drainUnderWay === undefined) {
+      const drain = new Drain(this.pipeline, this.loop.alarms, this.parts.drainDeadlineMs);
+      this.lifecycle.enter('draining');
+      this.loop.stop();
+      this.parts.claims?.stopAsking();
+      this.parts.emit({ type: 'scheduler.draining', ...this.eventBase(), running: this.runningMethods() });
+      this.drainUnderWay = { drain, done: this.end(drain) };
+    }
+    return this.drainUnderWay.done;
+  }
+
+  /** As `drain`, with the deadline now: running methods are aborted at once. */
+  stop(): Promise<void> {
+    const done = this.drain();
+    this.drainUnderWay?.drain.hurry();
+    return done;
+  }
+
+  private async end(drain: Drain): Promise<void> {
+    const aborted = await drain.run();
+    this.lifecycle.enter('stopped');
+    this.parts.emit({ type: 'scheduler.stopped', ...this.eventBase(), aborted });
+  }
+
+  private fireManually(
+    key: string,
+    operation: string,
+    onEnd: ((outcome: Outcome, fire: Fire) => void) | undefined,
+  ): Fire {
+    this.refuseWhenEnding(operation);
+    const entry = this.table.get(key);
+    const nowMs = this.parts.clock.now();
+    const fire: Fire = {
+      entryKey: key,
+      fireKey: manualFireKey(key, nowMs, this.parts.random.uuid()),
+      scheduledAt: new Date(nowMs),
+      origin: 'manual',
+    };
+    this.pipeline.send(new Pass(fire, entry, onEnd && ((outcome) => onEnd(outcome, fire))));
+    return fire;
+  }
+
+  private view(entry: Entry): EntryView {
+    const { timeZone, label } = entry.schedule;
+    return {
+      key: entry.key,
+      expression: label,
+      ...(timeZone === undefined ? {} : { timeZone }),
+      nextAt: entry.nextAtMs === null ? null : new Date(entry.nextAtMs),
+      paused: entry.paused,
+      underWay: entry.slots,
+      failed: entry.failed,
+    };
+  }
+
+  private cutWaits(entry: Entry): void {
+    for (const pass of [...this.pipeline.passes]) if (pass.entry === entry) pass.cutWait?.();
+  }
+
+  private runningMethods(): number {
+    let running = 0;
+    for (const pass of this.pipeline.passes) if (pass.running !== undefined) running += 1;
+    return running;
+  }
+
+  private letOthersRun(): Promise<void> {
+    return new Promise((resolve) => this.parts.clock.setTimer(resolve, 0));
+  }
+
+  private refuseWhenEnding(operation: string): void {
+    if (this.lifecycle.ending) throw new SchedulerStoppedError(operation);
+  }
+
+  private eventBase() {
+    return { atMs: this.parts.clock.now(), instanceId: this.parts.instance.id };
+  }
+}

@@ -1,0 +1,220 @@
+import type { Clock, TimerHandle } from '../ambient/clock.js';
+import type { Fire } from '../domain/fire.js';
+import { formatInstant } from '../domain/fire-key.js';
+import type { CronEvent } from '../events/cron-event.js';
+import { Pass } from '../fire/pass.js';
+import { AlarmHeap } from './alarm-heap.js';
+import type { Entry } from './entry.js';
+import { TurnInstants } from './next-instant.js';
+import { plan } from './plan.js';
+import { TimerHeap } from './timer-heap.js';
+
+/** The longest single wait. A step of the wall clock, or a machine that slept, is noticed this late; longer waits are slices of it. */
+export const MAX_WAIT_MS = 1_000;
+
+/** A wall clock behind the last reached instant by less than this woke early; by more, it was set back. */
+export const EARLY_WAKE_MS = 50;
+
+interface WakeLoopParts {
+  readonly clock: Clock;
+  readonly instanceId: string;
+  readonly emit: (event: CronEvent) => void;
+  readonly send: (pass: Pass) => void;
+  readonly entries: () => Iterable<Entry>;
+}
+
+/** One timer for everything that waits: it pops the entries that are due, plans them, sends their fires off, and arms their next instants. */
+export class WakeLoop {
+  readonly alarms: AlarmHeap;
+  private readonly heap = new TimerHeap<Entry>();
+  private readonly instants = new TurnInstants();
+  private timer: TimerHandle | undefined;
+  /** Monotonic time at which `timer` calls back. */
+  private timerAtMs = Number.POSITIVE_INFINITY;
+  /** The latest wall clock reading that instants were computed from. */
+  private reachedMs = Number.NEGATIVE_INFINITY;
+  private turning = false;
+  private firing = false;
+  private instantText = { atMs: Number.NaN, text: '' };
+
+  constructor(private readonly parts: WakeLoopParts) {
+    this.alarms = new AlarmHeap(
+      () => parts.clock.monotonic(),
+      () => this.setTimer(),
+    );
+  }
+
+  /** From now on armed entries fire. */
+  start(): void {
+    this.firing = true;
+    this.setTimer();
+  }
+
+  /** No entry fires any more. Alarms still ring: the passes under way need them. */
+  stop(): void {
+    this.firing = false;
+    this.heap.clear();
+    this.setTimer();
+  }
+
+  /** Computes the entry's next instant after `afterMs` and arms it. A schedule that fails stops this entry alone. */
+  arm(entry: Entry, afterMs: number): void {
+    this.heap.remove(entry);
+    entry.askedAfterMs = afterMs;
+    this.reachedMs = Math.max(this.reachedMs, afterMs);
+    let nextMs: number | null;
+    try {
+      nextMs = this.turning ? this.instants.next(entry.schedule, afterMs) : this.askOnce(entry, afterMs);
+    } catch (error) {
+      this.fail(entry, error);
+      return;
+    }
+    if (nextMs !== null) {
+      entry.dueAtMs = nextMs;
+      this.heap.push(entry);
+      if (!this.turning && this.heap.peek() === entry) this.setTimer();
+    }
+    this.parts.emit({
+      type: 'entry.scheduled',
+      atMs: this.parts.clock.now(),
+      instanceId: this.parts.instanceId,
+      entryKey: entry.key,
+      nextAt: nextMs === null ? null : new Date(nextMs),
+    });
+  }
+
+  disarm(entry: Entry): void {
+    this.heap.remove(entry);
+  }
+
+  private askOnce(entry: Entry, afterMs: number): number | null {
+    const nextMs = this.instants.next(entry.schedule, afterMs);
+    this.instants.forget();
+    return nextMs;
+  }
+
+  private fail(entry: Entry, error: unknown): void {
+    this.heap.remove(entry);
+    entry.failed = true;
+    this.parts.emit({
+      type: 'entry.failed',
+      atMs: this.parts.clock.now(),
+      instanceId: this.parts.instanceId,
+      entryKey: entry.key,
+      error,
+    });
+  }
+
+  /**
+   * Everything due is collected first and sent off; only then the next instants are computed, once per distinct schedule. Fires that
+   * need a claim ask when the turn is over, all together.
+   */
+  private turn(): void {
+    this.turning = true;
+    try {
+      this.alarms.ring();
+      if (this.firing) this.fireDue(this.parts.clock.now());
+    } finally {
+      this.instants.forget();
+      this.turning = false;
+      this.setTimer();
+    }
+  }
+
+  private fireDue(nowMs: number): void {
+    if (nowMs < this.reachedMs - EARLY_WAKE_MS) this.planAgain(nowMs);
+    const due: { readonly entry: Entry; readonly generation: number; reachedMs: number | undefined }[] = [];
+    for (let entry = this.heap.peek(); entry !== undefined && entry.dueAtMs <= nowMs; entry = this.heap.peek()) {
+      this.heap.remove(entry);
+      due.push({ entry, generation: entry.generation, reachedMs: undefined });
+    }
+    for (const item of due) item.reachedMs = this.fire(item.entry, item.generation, nowMs);
+    for (const { entry, generation, reachedMs } of due) {
+      // A method may have removed or updated its entry, or stopped the scheduler, while it was called.
+      if (reachedMs !== undefined && entry.generation === generation && this.firing) this.arm(entry, reachedMs);
+    }
+  }
+
+  /** Sends off what the plan runs. Answers the newest instant that was due, or nothing if the entry failed or has changed. */
+  private fire(entry: Entry, generation: number, nowMs: number): number | undefined {
+    if (entry.generation !== generation || !this.firing) return undefined;
+    try {
+      const decided = plan(entry.schedule, entry.dueAtMs, nowMs, entry.policies);
+      if (decided.missed !== undefined) {
+        this.parts.emit({
+          type: 'fire.missed',
+          atMs: nowMs,
+          instanceId: this.parts.instanceId,
+          entryKey: entry.key,
+          policy: entry.policies.missed,
+          first: new Date(decided.missed.firstMs),
+          last: new Date(decided.missed.lastMs),
+          count: decided.missed.count,
+          atLeast: decided.missed.atLeast,
+          latenessMs: nowMs - decided.missed.lastMs,
+        });
+      }
+      for (const { atMs, origin } of decided.fires) {
+        const fire: Fire = {
+          entryKey: entry.key,
+          fireKey: `${entry.key}@${this.textOf(atMs)}`,
+          scheduledAt: new Date(atMs),
+          origin,
+        };
+        this.parts.send(new Pass(fire, entry));
+      }
+      return decided.reachedMs;
+    } catch (error) {
+      this.fail(entry, error);
+      return undefined;
+    }
+  }
+
+  /** Most fires of a turn share their instant. */
+  private textOf(atMs: number): string {
+    if (this.instantText.atMs !== atMs) this.instantText = { atMs, text: formatInstant(atMs) };
+    return this.instantText.text;
+  }
+
+  /**
+   * The wall clock was set back: entries whose instants were asked after a time that has not come yet would be silent until then. Fires that
+   * already ran are kept from running again by their claims.
+   */
+  private planAgain(nowMs: number): void {
+    this.reachedMs = nowMs;
+    for (const entry of this.parts.entries()) {
+      if (entry.askedAfterMs > nowMs + EARLY_WAKE_MS && !entry.failed) this.arm(entry, nowMs);
+    }
+  }
+
+  private setTimer(): void {
+    if (this.turning) return;
+    const { clock } = this.parts;
+    const alarmAtMs = this.alarms.nextAtMs;
+    const entryAtMs = this.firing ? this.heap.peek()?.dueAtMs : undefined;
+    if (alarmAtMs === undefined && entryAtMs === undefined) {
+      this.clearTimer();
+      return;
+    }
+    const monotonicMs = clock.monotonic();
+    let waitMs = MAX_WAIT_MS;
+    if (alarmAtMs !== undefined) waitMs = Math.min(waitMs, alarmAtMs - monotonicMs);
+    if (entryAtMs !== undefined) waitMs = Math.min(waitMs, entryAtMs - clock.now());
+    waitMs = Math.max(0, Math.ceil(waitMs));
+    const wakeAtMs = monotonicMs + waitMs;
+    if (this.timer !== undefined && this.timerAtMs <= wakeAtMs) return;
+    this.clearTimer();
+    this.timerAtMs = wakeAtMs;
+    this.timer = clock.setTimer(() => {
+      this.timer = undefined;
+      this.timerAtMs = Number.POSITIVE_INFINITY;
+      this.turn();
+    }, waitMs);
+  }
+
+  private clearTimer(): void {
+    if (this.timer !== undefined) this.parts.clock.clearTimer(this.timer);
+    this.timer = undefined;
+    this.timerAtMs = Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../ambient/clock.js';
+import type { Random } from '../ambient/random.js';
+import type { Elector } from '../coordination/elector.js';
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
+import type { CronEvent } from '../events/cron-event.js';
+
+/** A wait on the scheduler's one timer, in monotonic time. */
+export interface Alarms {
+  set(delayMs: number, callback: () => void): object;
+  cancel(alarm: object): void;
+}
+
+/** What the stages work with. One per scheduler. */
+export interface FireServices {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly alarms: Alarms;
+  readonly emit: (event: CronEvent) => void;
+  readonly instanceId: string;
+  readonly namespace: string;
+  readonly coordinationTimeoutMs: number;
+  readonly claimPatienceMs: number;
+  /** Absent: every replica goes on to the claim. */
+  readonly elector?: Elector | undefined;
+  /** Absent: every replica runs every fire. */
+  readonly claims?: Pick<GuardedBackend, 'claim'> | undefined;
+  /** From drain's start on no claim is asked. */
+  readonly draining: () => boolean;
+  /** The drain deadline has passed: a fire that is granted now can no longer run. */
+  readonly outOfTime: () => boolean;
+  readonly drainDeadlineMs: number;
+}

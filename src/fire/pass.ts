@@ -1,0 +1,64 @@
+import type { EntryPolicies } from '../domain/entry.js';
+import type { Fire } from '../domain/fire.js';
+import type { RejectReason, SkipReason } from '../domain/skip-reason.js';
+import type { FireContext, RunContext } from './fire-context.js';
+
+/** What the pipeline sees of an entry. The engine owns it; a pass changes its slots alone. */
+export interface FireEntry {
+  readonly key: string;
+  readonly policies: EntryPolicies;
+  readonly run: (context: FireContext) => unknown;
+  /** Fingerprint of the schedule. */
+  readonly scheduleFingerprint: string;
+  /** Raised by every update and by removal: a pass that carries an older one is stale. */
+  readonly generation: number;
+  readonly removed: boolean;
+  readonly paused: boolean;
+  /** The instant that is armed now, later than any fire under way, or `null`. */
+  readonly nextAtMs: number | null;
+  /** Passes that were not refused and have not ended: each holds one slot. */
+  slots: number;
+}
+
+/** How a pass ended. Exactly one per fire and replica. */
+export type Outcome =
+  | { readonly kind: 'rejected'; readonly reason: RejectReason }
+  | { readonly kind: 'canceled'; readonly reason: 'draining' | 'removed' | 'updated' }
+  | { readonly kind: 'skipped'; readonly reason: typeof SkipReason.NotLeader }
+  | { readonly kind: 'skipped'; readonly reason: typeof SkipReason.AlreadyClaimed; readonly superseded: boolean }
+  | {
+      readonly kind: 'skipped';
+      readonly reason: typeof SkipReason.ElectionError | typeof SkipReason.ClaimError;
+      readonly error: unknown;
+    }
+  | { readonly kind: 'completed'; readonly value: unknown; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly durationMs: number };
+
+/** One trip of one fire through the pipeline of one replica. */
+export class Pass {
+  readonly generation: number;
+  holdsSlot = false;
+  /** The method was called, its time ran out, and it has not returned: it keeps its slot. */
+  overdue = false;
+  /** Set while the pass waits for its jitter: ends the wait at once. */
+  cutWait: (() => void) | undefined;
+  /** Called when an overdue method returns after all. */
+  onReturnedLate: ((durationMs: number) => void) | undefined;
+  /** Set while the method runs. */
+  running: { readonly context: RunContext; readonly giveUp: (error: Error) => void } | undefined;
+
+  constructor(
+    readonly fire: Fire,
+    readonly entry: FireEntry,
+    /** Told once how the pass ended, by a caller that waits for it. */
+    readonly onEnd?: (outcome: Outcome) => void,
+  ) {
+    this.generation = entry.generation;
+  }
+
+  /** Why the entry no longer wants this pass, if it does not. */
+  staleness(): 'removed' | 'updated' | undefined {
+    if (this.entry.generation === this.generation) return undefined;
+    return this.entry.removed ? 'removed' : 'updated';
+  }
+}

@@ -1,0 +1,116 @@
+import type { CronEvent } from '../events/cron-event.js';
+import type { FireServices } from './fire-services.js';
+import type { Outcome, Pass } from './pass.js';
+import { askClaimer } from './stages/ask-claimer.js';
+import { askElector } from './stages/ask-elector.js';
+import { refuseLocally } from './stages/refuse-locally.js';
+import { runMethod } from './stages/run-method.js';
+import { waitJitter } from './stages/wait-jitter.js';
+
+/** A stage ends the pass with an outcome, or lets it go on with `undefined`. A promise only where it has to wait: a pass that waits for nothing costs no turn. */
+type Stage = (pass: Pass, services: FireServices) => Outcome | undefined | Promise<Outcome | undefined>;
+
+/** The way of a scheduled fire, in order (DESIGN 4). */
+const SCHEDULED: readonly Stage[] = [refuseLocally, waitJitter, askElector, askClaimer, runMethod];
+
+/** A manual fire runs here and now: the entry's own rules apply, jitter and coordination do not. */
+const MANUAL: readonly Stage[] = [refuseLocally, runMethod];
+
+/** Sends passes through the stages, and knows those under way. */
+export class Pipeline {
+  private readonly underWay = new Set<Pass>();
+  private idleWaiters: (() => void)[] = [];
+
+  constructor(private readonly services: FireServices) {}
+
+  /** Never throws. A pass that has to wait goes on by itself. */
+  send(pass: Pass): void {
+    this.proceed(pass, pass.fire.origin === 'manual' ? MANUAL : SCHEDULED, 0);
+  }
+
+  /** Passes that have neither ended nor been given up. */
+  get passes(): ReadonlySet<Pass> {
+    return this.underWay;
+  }
+
+  /** Resolves when no pass is under way. */
+  idle(): Promise<void> {
+    if (this.underWay.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idleWaiters.push(resolve));
+  }
+
+  private proceed(pass: Pass, stages: readonly Stage[], from: number): void {
+    for (let index = from; index < stages.length; index++) {
+      let result: ReturnType<Stage>;
+      try {
+        result = stages[index]!(pass, this.services);
+      } catch (error) {
+        // No stage throws by itself; an entry with a broken part must still not take others with it.
+        this.end(pass, { kind: 'failed', error, durationMs: 0 });
+        return;
+      }
+      if (result instanceof Promise) {
+        this.underWay.add(pass);
+        result.then(
+          (outcome) => (outcome === undefined ? this.proceed(pass, stages, index + 1) : this.end(pass, outcome)),
+          (error: unknown) => this.end(pass, { kind: 'failed', error, durationMs: 0 }),
+        );
+        return;
+      }
+      if (result !== undefined) {
+        this.end(pass, result);
+        return;
+      }
+    }
+  }
+
+  private end(pass: Pass, outcome: Outcome): void {
+    if (pass.overdue) {
+      pass.onReturnedLate = (durationMs) => {
+        this.releaseSlot(pass);
+        this.services.emit({ ...this.eventBase(pass), type: 'fire.returned-late', durationMs });
+      };
+    } else {
+      this.releaseSlot(pass);
+    }
+    this.services.emit(this.terminalEvent(pass, outcome));
+    pass.onEnd?.(outcome);
+    if (this.underWay.delete(pass) && this.underWay.size === 0) {
+      const waiters = this.idleWaiters;
+      this.idleWaiters = [];
+      for (const resolve of waiters) resolve();
+    }
+  }
+
+  private releaseSlot(pass: Pass): void {
+    if (!pass.holdsSlot) return;
+    pass.holdsSlot = false;
+    pass.entry.slots -= 1;
+  }
+
+  private eventBase(pass: Pass) {
+    return { atMs: this.services.clock.now(), instanceId: this.services.instanceId, fire: pass.fire };
+  }
+
+  private terminalEvent(pass: Pass, outcome: Outcome): CronEvent {
+    const base = this.eventBase(pass);
+    switch (outcome.kind) {
+      case 'completed':
+        return { type: 'fire.completed', ...base, durationMs: outcome.durationMs };
+      case 'failed':
+        return { type: 'fire.failed', ...base, durationMs: outcome.durationMs, error: outcome.error };
+      case 'rejected':
+        return { type: 'fire.rejected', ...base, reason: outcome.reason };
+      case 'canceled':
+        return { type: 'fire.canceled', ...base, reason: outcome.reason };
+      case 'skipped':
+        if (outcome.reason === 'already-claimed') {
+          return { type: 'fire.skipped', ...base, reason: outcome.reason, superseded: outcome.superseded };
+        }
+        if (outcome.reason === 'not-leader') return { type: 'fire.skipped', ...base, reason: outcome.reason };
+        return { type: 'fire.skipped', ...base, reason: outcome.reason, error: outcome.error };
+      default:
+        return outcome satisfies never;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { DrainDeadlineError, TimeoutError } from '../../domain/errors.js';
+import { RunContext, runInFire } from '../fire-context.js';
+import type { FireServices } from '../fire-services.js';
+import type { Outcome, Pass } from '../pass.js';
+
+/** Runs the method in its fire context. The time limit covers the method alone: jitter and coordination are behind it. */
+export function runMethod(pass: Pass, services: FireServices): Outcome | Promise<Outcome> {
+  const { fire, entry } = pass;
+  if (services.outOfTime())
+    return { kind: 'failed', error: new DrainDeadlineError(services.drainDeadlineMs), durationMs: 0 };
+  const startedAtMs = services.clock.monotonic();
+  const context = new RunContext(fire);
+  const atMs = services.clock.now();
+  services.emit({
+    type: 'fire.started',
+    atMs,
+    instanceId: services.instanceId,
+    fire,
+    latenessMs: atMs - fire.scheduledAt.getTime(),
+  });
+  const elapsedMs = () => services.clock.monotonic() - startedAtMs;
+  let returned: unknown;
+  try {
+    returned = runInFire(context, entry.run);
+  } catch (error) {
+    return { kind: 'failed', error, durationMs: elapsedMs() };
+  }
+  if (!isThenable(returned)) return { kind: 'completed', value: returned, durationMs: elapsedMs() };
+  return settle(pass, services, context, returned, elapsedMs);
+}
+
+/**
+ * The first of three ends the fire: the method's own end, its time limit, or a scheduler that gives it up. A method that returns after it was
+ * ended is told to the pipeline, which then frees its slot.
+ */
+function settle(
+  pass: Pass,
+  services: FireServices,
+  context: RunContext,
+  returned: PromiseLike<unknown>,
+  elapsedMs: () => number,
+): Promise<Outcome> {
+  const { fire, entry } = pass;
+  return new Promise((resolve) => {
+    const giveUp = (error: Error) => {
+      pass.overdue = true;
+      resolve({ kind: 'failed', error, durationMs: elapsedMs() });
+      context.abort(error);
+    };
+    const { timeoutMs } = entry.policies;
+    const alarm =
+      timeoutMs === null
+        ? undefined
+        : services.alarms.set(timeoutMs, () => giveUp(new TimeoutError(fire.entryKey, fire.fireKey, timeoutMs)));
+    pass.running = { context, giveUp };
+    const end = (outcome: Outcome) => {
+      if (alarm !== undefined) services.alarms.cancel(alarm);
+      pass.running = undefined;
+      resolve(outcome);
+      if (!pass.overdue) return;
+      pass.overdue = false;
+      pass.onReturnedLate?.(elapsedMs());
+    };
+    Promise.resolve(returned).then(
+      (value) => end({ kind: 'completed', value, durationMs: elapsedMs() }),
+      (error: unknown) => end({ kind: 'failed', error, durationMs: elapsedMs() }),
+    );
+  });
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    value !== null &&
+    (typeof value === 'object' || typeof value === 'function') &&
+    typeof (value as { then?: unknown }).then === 'function'
+  );
+}
