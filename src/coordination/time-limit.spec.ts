@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { VirtualClock } from '../testing/virtual-clock.js';
-import { follow, held } from './guarded-backend.fixture.js';
+import { follow, held } from './fixtures/guarded.js';
 import { limitTime } from './time-limit.js';
 
 const LIMIT = { limitMs: 1_000, store: 'custom', operation: 'isLeader' };

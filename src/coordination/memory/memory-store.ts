@@ -10,7 +10,9 @@ interface StoredClaim {
 }
 
 interface StoredEntry {
-  readonly claims: Map<number, StoredClaim>;
+  claims: Map<number, StoredClaim>;
+  /** Whether `claims` lists its instants in ascending order: they nearly always come so, and the lowest is then found at once. */
+  ascending: boolean;
   floorMs: number;
   watermarkMs: number;
   /** Fingerprint under which the watermark was claimed. */
@@ -50,6 +52,8 @@ export class MemoryStore {
     if (instantMs > entry.watermarkMs) {
       entry.watermarkMs = instantMs;
       entry.schedule = context.schedule;
+    } else {
+      entry.ascending = false;
     }
     if (entry.claims.size > CLAIMS_KEPT_PER_ENTRY) removeLowest(entry);
     return true;
@@ -71,6 +75,7 @@ export class MemoryStore {
     if (entry === undefined) {
       entry = {
         claims: new Map(),
+        ascending: true,
         floorMs: Number.NEGATIVE_INFINITY,
         watermarkMs: Number.NEGATIVE_INFINITY,
         schedule: '',
@@ -92,9 +97,12 @@ function removeByAge(entry: StoredEntry, beforeMs: number): void {
 }
 
 function removeLowest(entry: StoredEntry): void {
-  let lowestMs = Number.POSITIVE_INFINITY;
-  for (const instantMs of entry.claims.keys()) if (instantMs < lowestMs) lowestMs = instantMs;
-  remove(entry, lowestMs);
+  if (!entry.ascending) {
+    entry.claims = new Map([...entry.claims].sort(([a], [b]) => a - b));
+    entry.ascending = true;
+  }
+  const [lowestMs] = entry.claims.keys();
+  if (lowestMs !== undefined) remove(entry, lowestMs);
 }
 
 function remove(entry: StoredEntry, instantMs: number): void {

@@ -1,0 +1,69 @@
+import type { SqliteDatabase, SqliteStatement } from './sqlite-client.js';
+import type { SqliteTables } from './sqlite-schema.js';
+
+/**
+ * The statements of the claim protocol. Nearly each takes a whole batch as one JSON text, so a batch costs as many calls as a single claim. Lists of asks are
+ * `[[namespace, entryKey, instantMs], …]`, lists of entries `[[namespace, entryKey], …]`.
+ */
+export interface SqliteStatements {
+  /** (asks) → per ask its place, its entry's head and the claim id of its fire; null where there is none. */
+  readonly look: SqliteStatement;
+  /** (cutoff, cutoff, cutoff, entries): counts out what was made before the cutoff, and raises the floor over it. */
+  readonly raiseFloorByAge: SqliteStatement;
+  /** (cutoff, entries): removes what was made before the cutoff. */
+  readonly removeByAge: SqliteStatement;
+  /** (`[[namespace, entryKey, instantMs, claimId, instanceId, madeMs], …]`) */
+  readonly addClaims: SqliteStatement;
+  /** (namespace, entryKey, namespace, entryKey) → the lowest instant, which was removed. One entry a call: a list makes SQLite walk all its claims. */
+  readonly removeLowest: SqliteStatement;
+  /** (`[[namespace, entryKey, floorMs, watermarkMs, schedule, claims, oldestMadeMs], …]`) */
+  readonly writeHeads: SqliteStatement;
+  /** (namespace, `[entryKey, …]`) → watermarks. */
+  readonly lastFires: SqliteStatement;
+}
+
+const field = (place: number, of = 'value') => `json_extract(${of}, '$[${place}]')`;
+
+export function prepareStatements(database: SqliteDatabase, { entry, claim }: SqliteTables): SqliteStatements {
+  return {
+    look: database.prepare(`
+      SELECT ask.key AS place, e.floor_ms, e.watermark_ms, e.schedule, e.claims, e.oldest_made_ms, c.claim_id
+      FROM json_each(?) AS ask
+      LEFT JOIN ${entry} AS e ON e.namespace = ${field(0, 'ask.value')} AND e.entry_key = ${field(1, 'ask.value')}
+      LEFT JOIN ${claim} AS c ON c.namespace = ${field(0, 'ask.value')} AND c.entry_key = ${field(1, 'ask.value')}
+        AND c.instant_ms = ${field(2, 'ask.value')}`),
+    raiseFloorByAge: database.prepare(`
+      UPDATE ${entry} AS e SET
+        floor_ms = CASE WHEN old.latest IS NULL OR e.floor_ms >= old.latest THEN e.floor_ms ELSE old.latest END,
+        claims = e.claims - old.removed,
+        oldest_made_ms = old.oldest_left
+      FROM (
+        SELECT c.namespace, c.entry_key,
+          max(CASE WHEN c.made_ms < ? THEN c.instant_ms END) AS latest,
+          sum(c.made_ms < ?) AS removed,
+          min(CASE WHEN c.made_ms >= ? THEN c.made_ms END) AS oldest_left
+        FROM json_each(?) AS ask CROSS JOIN ${claim} AS c
+          ON c.namespace = ${field(0, 'ask.value')} AND c.entry_key = ${field(1, 'ask.value')}
+        GROUP BY c.namespace, c.entry_key
+      ) AS old
+      WHERE e.namespace = old.namespace AND e.entry_key = old.entry_key`),
+    removeByAge: database.prepare(`
+      DELETE FROM ${claim} WHERE made_ms < ? AND (namespace, entry_key) IN
+        (SELECT ${field(0)}, ${field(1)} FROM json_each(?))`),
+    addClaims: database.prepare(`
+      INSERT INTO ${claim} (namespace, entry_key, instant_ms, claim_id, instance_id, made_ms)
+      SELECT ${[0, 1, 2, 3, 4, 5].map((place) => field(place)).join(', ')} FROM json_each(?)`),
+    removeLowest: database.prepare(`
+      DELETE FROM ${claim} WHERE namespace = ? AND entry_key = ? AND instant_ms =
+        (SELECT min(instant_ms) FROM ${claim} WHERE namespace = ? AND entry_key = ?)
+      RETURNING instant_ms`),
+    writeHeads: database.prepare(`
+      INSERT INTO ${entry} (namespace, entry_key, floor_ms, watermark_ms, schedule, claims, oldest_made_ms)
+      SELECT ${[0, 1, 2, 3, 4, 5, 6].map((place) => field(place)).join(', ')} FROM json_each(?) WHERE true
+      ON CONFLICT (namespace, entry_key) DO UPDATE SET floor_ms = excluded.floor_ms, watermark_ms = excluded.watermark_ms,
+        schedule = excluded.schedule, claims = excluded.claims, oldest_made_ms = excluded.oldest_made_ms`),
+    lastFires: database.prepare(`
+      SELECT e.entry_key, e.watermark_ms, e.schedule FROM json_each(?) AS ask
+      JOIN ${entry} AS e ON e.namespace = ? AND e.entry_key = ask.value`),
+  };
+}
