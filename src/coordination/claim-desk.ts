@@ -19,6 +19,8 @@ export interface ClaimDeskSettings {
 
 /** Claims in one call of `claimMany`. */
 const LARGEST_BATCH = 1_000;
+/** Rounds of microtasks without a new claim after which a turn's claims are complete: stages before the claim differ by few. */
+const QUIET_ROUNDS = 4;
 /** Calls at a time when a failed batch is asked one by one. */
 const ONE_BY_ONE = 16;
 
@@ -98,12 +100,13 @@ export class ClaimDesk {
     void call.finally(() => this.#calls.delete(call));
   }
 
-  /** Goes on collecting for as long as each round of microtasks brings more. Promises, not `queueMicrotask`, which fake timers replace. */
+  /** Goes on collecting for as long as rounds of microtasks bring more. Promises, not `queueMicrotask`, which fake timers replace. */
   async #askForTheTurn(): Promise<void> {
     let seen = 0;
-    while (seen !== this.#arrived.length) {
-      seen = this.#arrived.length;
+    for (let quiet = 0; quiet < QUIET_ROUNDS; quiet += 1) {
       await undefined;
+      if (this.#arrived.length > seen) quiet = 0;
+      seen = this.#arrived.length;
     }
     const claims = this.#arrived.splice(0);
     const patienceEndsMs = this.ambient.clock.monotonic() + this.settings.claimPatienceMs;

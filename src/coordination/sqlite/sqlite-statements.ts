@@ -8,7 +8,7 @@ import type { SqliteTables } from './sqlite-schema.js';
 export interface SqliteStatements {
   /** (asks) → per ask its place, its entry's head and the claim id of its fire; null where there is none. */
   readonly look: SqliteStatement;
-  /** (cutoff, cutoff, cutoff, entries): counts out what was made before the cutoff, and raises the floor over it. */
+  /** (cutoff, cutoff, cutoff, entries): counts what was not made before the cutoff, and raises the floor over the rest. */
   readonly raiseFloorByAge: SqliteStatement;
   /** (cutoff, entries): removes what was made before the cutoff. */
   readonly removeByAge: SqliteStatement;
@@ -35,12 +35,12 @@ export function prepareStatements(database: SqliteDatabase, { entry, claim }: Sq
     raiseFloorByAge: database.prepare(`
       UPDATE ${entry} AS e SET
         floor_ms = CASE WHEN old.latest IS NULL OR e.floor_ms >= old.latest THEN e.floor_ms ELSE old.latest END,
-        claims = e.claims - old.removed,
+        claims = old.kept,
         oldest_made_ms = old.oldest_left
       FROM (
         SELECT c.namespace, c.entry_key,
           max(CASE WHEN c.made_ms < ? THEN c.instant_ms END) AS latest,
-          sum(c.made_ms < ?) AS removed,
+          sum(c.made_ms >= ?) AS kept,
           min(CASE WHEN c.made_ms >= ? THEN c.made_ms END) AS oldest_left
         FROM json_each(?) AS ask CROSS JOIN ${claim} AS c
           ON c.namespace = ${field(0, 'ask.value')} AND c.entry_key = ${field(1, 'ask.value')}
