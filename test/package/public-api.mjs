@@ -10,8 +10,12 @@ const HEADER = `# What each subpath exports: values first, then the names that a
 # \`npm run test:package -- --update\` rewrites the file; read its diff as a user would.
 `;
 
-/** Everything the declarations export, by subpath: values and types apart. */
-function declaredNames(app, extension) {
+const alreadyRead = {};
+
+/** Everything the declarations export, by subpath: values and types apart. Reading them takes seconds, so each build is read once. */
+const declaredNames = (app, extension) => (alreadyRead[extension] ??= readDeclaredNames(app, extension));
+
+function readDeclaredNames(app, extension) {
   const file = writeImportAll(app, `names.${extension}`);
   const { program } = compile(app, [file], {
     module: ts.ModuleKind.Node16,
