@@ -11,8 +11,8 @@ export class AlarmHeap implements Alarms {
 
   constructor(
     private readonly monotonic: () => number,
-    /** Called when an alarm may be due before the scheduler's timer calls back. */
-    private readonly onEarlier: () => void,
+    /** Called when the scheduler's timer may be set for a wrong time: an alarm is due before it, or the last alarm is gone. */
+    private readonly onChange: () => void,
   ) {}
 
   get nextAtMs(): number | undefined {
@@ -22,12 +22,13 @@ export class AlarmHeap implements Alarms {
   set(delayMs: number, callback: () => void): object {
     const alarm: Alarm = { dueAtMs: this.monotonic() + delayMs, heapIndex: -1, callback };
     this.heap.push(alarm);
-    if (this.heap.peek() === alarm) this.onEarlier();
+    if (this.heap.peek() === alarm) this.onChange();
     return alarm;
   }
 
   cancel(alarm: object): void {
     this.heap.remove(alarm as Alarm);
+    if (this.heap.size === 0) this.onChange();
   }
 
   /** Takes out and calls all that is due. */

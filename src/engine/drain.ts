@@ -31,6 +31,8 @@ export class Drain {
 
   /** Resolves when no pass is under way; answers how many methods were aborted. Never rejects. */
   async run(): Promise<number> {
+    // Drained by a method in its first stretch: its pass is known only when that has returned its promise.
+    await undefined;
     for (const pass of [...this.pipeline.passes]) pass.cutWait?.();
     if (await this.idleBefore(this.drainDeadlineMs, this.expired)) return 0;
 

@@ -26,10 +26,6 @@ export class EntryTable {
     return entry;
   }
 
-  has(key: string): boolean {
-    return this.entries.has(key);
-  }
-
   delete(key: string): void {
     this.entries.delete(key);
   }

@@ -1,8 +1,8 @@
 import type { EntryPolicies } from '../domain/entry.js';
 import type { Schedule } from '../schedule/schedule.js';
-import { nextInstant } from './next-instant.js';
+import { nextInstant, previousInstant, ScheduleAnswerError } from './next-instant.js';
 
-/** Missed instants are counted one by one up to this; beyond it the count is a lower bound. */
+/** Instants that do not run are counted one by one up to this; beyond it the count is a lower bound. */
 export const COUNTED_INSTANTS = 10_000;
 
 /** The most missed instants that `run-all` runs in one plan: the newest; the rest are reported. */
@@ -48,7 +48,7 @@ export function plan(schedule: Schedule, dueMs: number, nowMs: number, policies:
     origin: 'catch-up',
   }));
   if (newestOnTime) fires.push({ atMs: newestMs, origin: 'schedule' });
-  return { fires, missed: reported(due, fires), reachedMs: newestMs };
+  return { fires, missed: reported(dueMs, due, fires), reachedMs: newestMs };
 }
 
 function onlyFire(dueMs: number): Plan {
@@ -75,53 +75,62 @@ function madeUpFor(
 }
 
 interface DueInstants {
-  readonly firstMs: number;
+  /** Exact up to `WALKED_INSTANTS`; from there on a lower bound. */
   readonly count: number;
-  readonly atLeast: boolean;
   /** The newest of them in ascending order, without a gap: enough for what `run-all` runs, the ordinary fire, and the last that is reported. */
   readonly newest: readonly number[];
 }
 
 const NEWEST_KEPT = RUN_ALL_CAP + 2;
 
+/** Far enough that the instants which do not run can be counted up to `COUNTED_INSTANTS`, however many do. */
+const WALKED_INSTANTS = COUNTED_INSTANTS + NEWEST_KEPT;
+
 function dueInstants(schedule: Schedule, dueMs: number, nowMs: number): DueInstants {
-  const counted = [dueMs];
+  const walked = [dueMs];
   for (let atMs = nextInstant(schedule, dueMs); atMs !== null && atMs <= nowMs; atMs = nextInstant(schedule, atMs)) {
-    if (counted.length === COUNTED_INSTANTS) {
-      return { firstMs: dueMs, count: counted.length, atLeast: true, newest: newestInstants(schedule, dueMs, nowMs) };
-    }
-    counted.push(atMs);
+    if (walked.length === WALKED_INSTANTS)
+      return { count: walked.length, newest: newestInstants(schedule, dueMs, nowMs) };
+    walked.push(atMs);
   }
-  return { firstMs: dueMs, count: counted.length, atLeast: false, newest: counted.slice(-NEWEST_KEPT) };
+  return { count: walked.length, newest: walked.slice(-NEWEST_KEPT) };
 }
 
-/** Looks back from now. Only called when there is an instant in (`afterMs`, `nowMs`]. */
+/** Looks back from now. Only called when there are more than enough instants in (`afterMs`, `nowMs`]. */
 function newestInstants(schedule: Schedule, afterMs: number, nowMs: number): readonly number[] {
-  if (schedule.previous === undefined) return newestByWindow(schedule, afterMs, nowMs);
+  const { previous, label } = schedule;
+  if (previous === undefined) return newestByWindow(schedule, afterMs, nowMs);
+  const backwards = { previous: previous.bind(schedule), label };
   const newest: number[] = [];
-  let beforeMs = schedule.previous(nowMs + 1);
-  while (beforeMs !== null && beforeMs > afterMs && newest.length < NEWEST_KEPT) {
-    newest.push(beforeMs);
-    beforeMs = schedule.previous(beforeMs);
+  let beforeMs = nowMs + 1;
+  while (newest.length < NEWEST_KEPT) {
+    const atMs = previousInstant(backwards, beforeMs);
+    if (atMs === null || atMs <= afterMs) throw new ScheduleAnswerError(label, `previous(${beforeMs})`, WALKED, atMs);
+    newest.push(atMs);
+    beforeMs = atMs;
   }
   return newest.reverse();
 }
 
-/** A schedule that cannot look back is asked from ever further before now until it answers an instant that is due. */
+const WALKED = 'one of the instants that next() answered';
+
+/** A schedule that cannot look back is asked forward from ever further before now, until that yields enough. */
 function newestByWindow(schedule: Schedule, afterMs: number, nowMs: number): readonly number[] {
-  for (let windowMs = 1_000; ; windowMs *= 8) {
+  for (let windowMs = 1_000; ; windowMs *= 2) {
     const fromMs = Math.max(afterMs, nowMs - windowMs);
-    const newest: number[] = [];
-    for (let atMs = nextInstant(schedule, fromMs); atMs !== null && atMs <= nowMs; atMs = nextInstant(schedule, atMs))
+    let newest: number[] = [];
+    for (let atMs = nextInstant(schedule, fromMs); atMs !== null && atMs <= nowMs; atMs = nextInstant(schedule, atMs)) {
       newest.push(atMs);
-    if (newest.length > 0 || fromMs === afterMs) return newest.slice(-NEWEST_KEPT);
+      if (newest.length === 2 * NEWEST_KEPT) newest = newest.slice(-NEWEST_KEPT);
+    }
+    if (newest.length >= NEWEST_KEPT || fromMs === afterMs) return newest.slice(-NEWEST_KEPT);
   }
 }
 
-function reported(due: DueInstants, fires: readonly PlannedFire[]): MissedInstants | undefined {
-  const count = due.count - (due.atLeast ? 0 : fires.length);
+/** What does not run is always the oldest part: every policy runs the newest. */
+function reported(firstMs: number, due: DueInstants, fires: readonly PlannedFire[]): MissedInstants | undefined {
+  const count = due.count - fires.length;
   if (count === 0) return undefined;
-  const run = new Set(fires.map((fire) => fire.atMs));
-  const lastMs = due.newest.findLast((atMs) => !run.has(atMs)) ?? due.firstMs;
-  return { firstMs: due.firstMs, lastMs, count, atLeast: due.atLeast };
+  const lastMs = due.newest[due.newest.length - fires.length - 1]!;
+  return { firstMs, lastMs, count: Math.min(count, COUNTED_INSTANTS), atLeast: count > COUNTED_INSTANTS };
 }

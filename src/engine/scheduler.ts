@@ -94,6 +94,8 @@ export class Scheduler {
     if (!this.lifecycle.enter('started')) return;
     const nowMs = this.parts.clock.now();
     for (const entry of this.table.all()) this.loop.arm(entry, nowMs);
+    // A subscriber that is told of the first entries may have drained meanwhile.
+    if (this.lifecycle.ending) return;
     this.loop.start();
     this.parts.emit({ type: 'scheduler.started', ...this.eventBase(), entries: this.table.size });
   }
@@ -177,8 +179,9 @@ export class Scheduler {
     });
   }
 
-  has(key: string): boolean {
-    return this.table.has(key);
+  /** @throws EntryNotFoundError */
+  require(key: string): void {
+    this.table.get(key);
   }
 
   list(): EntryView[] {
@@ -208,8 +211,9 @@ export class Scheduler {
       this.lifecycle.enter('draining');
       this.loop.stop();
       this.parts.claims?.stopAsking();
-      this.parts.emit({ type: 'scheduler.draining', ...this.eventBase(), running: this.runningMethods() });
+      // Known before it is told: a subscriber that drains in answer gets this same promise.
       this.drainUnderWay = { drain, done: this.end(drain) };
+      this.parts.emit({ type: 'scheduler.draining', ...this.eventBase(), running: this.runningMethods() });
     }
     return this.drainUnderWay.done;
   }
@@ -241,7 +245,7 @@ export class Scheduler {
       scheduledAt: new Date(nowMs),
       origin: 'manual',
     };
-    this.pipeline.send(new Pass(fire, entry, onEnd && ((outcome) => onEnd(outcome, fire))));
+    this.pipeline.send(new Pass(fire, entry, entry.generation, onEnd && ((outcome) => onEnd(outcome, fire))));
     return fire;
   }
 

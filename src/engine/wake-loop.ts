@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Clock, TimerHandle } from '../ambient/clock.js';
 import type { Fire } from '../domain/fire.js';
 import { formatInstant } from '../domain/fire-key.js';
@@ -6,7 +7,7 @@ import { Pass } from '../fire/pass.js';
 import { AlarmHeap } from './alarm-heap.js';
 import type { Entry } from './entry.js';
 import { TurnInstants } from './next-instant.js';
-import { plan } from './plan.js';
+import { type Plan, type PlannedFire, plan } from './plan.js';
 import { TimerHeap } from './timer-heap.js';
 
 /** The longest single wait. A step of the wall clock, or a machine that slept, is noticed this late; longer waits are slices of it. */
@@ -23,6 +24,14 @@ interface WakeLoopParts {
   readonly entries: () => Iterable<Entry>;
 }
 
+/** An entry as it was when its time came: a method that runs before it in the same turn may change it. */
+interface DueEntry {
+  readonly entry: Entry;
+  readonly dueAtMs: number;
+  readonly generation: number;
+  reachedMs: number | undefined;
+}
+
 /** One timer for everything that waits: it pops the entries that are due, plans them, sends their fires off, and arms their next instants. */
 export class WakeLoop {
   readonly alarms: AlarmHeap;
@@ -36,6 +45,11 @@ export class WakeLoop {
   private turning = false;
   private firing = false;
   private instantText = { atMs: Number.NaN, text: '' };
+  /**
+   * A turn runs in the context the scheduler was made in. The timer may have been set by a caller who adds an entry inside of a request, or of another fire:
+   * without this every later fire would run in that caller's trace, transaction or fire.
+   */
+  private readonly wake = AsyncResource.bind(() => this.turn());
 
   constructor(private readonly parts: WakeLoopParts) {
     this.alarms = new AlarmHeap(
@@ -60,6 +74,7 @@ export class WakeLoop {
   /** Computes the entry's next instant after `afterMs` and arms it. A schedule that fails stops this entry alone. */
   arm(entry: Entry, afterMs: number): void {
     this.heap.remove(entry);
+    const { generation } = entry;
     entry.askedAfterMs = afterMs;
     this.reachedMs = Math.max(this.reachedMs, afterMs);
     let nextMs: number | null;
@@ -69,6 +84,8 @@ export class WakeLoop {
       this.fail(entry, error);
       return;
     }
+    // A schedule is the user's code: whatever it did to its entry while it was asked, the later word counts.
+    if (entry.generation !== generation) return;
     if (nextMs !== null) {
       entry.dueAtMs = nextMs;
       this.heap.push(entry);
@@ -85,6 +102,7 @@ export class WakeLoop {
 
   disarm(entry: Entry): void {
     this.heap.remove(entry);
+    if (this.heap.size === 0) this.setTimer();
   }
 
   private askOnce(entry: Entry, afterMs: number): number | null {
@@ -123,12 +141,12 @@ export class WakeLoop {
 
   private fireDue(nowMs: number): void {
     if (nowMs < this.reachedMs - EARLY_WAKE_MS) this.planAgain(nowMs);
-    const due: { readonly entry: Entry; readonly generation: number; reachedMs: number | undefined }[] = [];
+    const due: DueEntry[] = [];
     for (let entry = this.heap.peek(); entry !== undefined && entry.dueAtMs <= nowMs; entry = this.heap.peek()) {
       this.heap.remove(entry);
-      due.push({ entry, generation: entry.generation, reachedMs: undefined });
+      due.push({ entry, dueAtMs: entry.dueAtMs, generation: entry.generation, reachedMs: undefined });
     }
-    for (const item of due) item.reachedMs = this.fire(item.entry, item.generation, nowMs);
+    for (const item of due) item.reachedMs = this.fire(item, nowMs);
     for (const { entry, generation, reachedMs } of due) {
       // A method may have removed or updated its entry, or stopped the scheduler, while it was called.
       if (reachedMs !== undefined && entry.generation === generation && this.firing) this.arm(entry, reachedMs);
@@ -136,38 +154,46 @@ export class WakeLoop {
   }
 
   /** Sends off what the plan runs. Answers the newest instant that was due, or nothing if the entry failed or has changed. */
-  private fire(entry: Entry, generation: number, nowMs: number): number | undefined {
-    if (entry.generation !== generation || !this.firing) return undefined;
+  private fire({ entry, dueAtMs, generation }: DueEntry, nowMs: number): number | undefined {
+    if (entry.generation !== generation || !this.firing) {
+      // Due all the same: its pass is stale, or the scheduler drains, and the pipeline says so.
+      this.parts.send(this.pass(entry, generation, dueAtMs, 'schedule'));
+      return undefined;
+    }
+    let decided: Plan;
     try {
-      const decided = plan(entry.schedule, entry.dueAtMs, nowMs, entry.policies);
-      if (decided.missed !== undefined) {
-        this.parts.emit({
-          type: 'fire.missed',
-          atMs: nowMs,
-          instanceId: this.parts.instanceId,
-          entryKey: entry.key,
-          policy: entry.policies.missed,
-          first: new Date(decided.missed.firstMs),
-          last: new Date(decided.missed.lastMs),
-          count: decided.missed.count,
-          atLeast: decided.missed.atLeast,
-          latenessMs: nowMs - decided.missed.lastMs,
-        });
-      }
-      for (const { atMs, origin } of decided.fires) {
-        const fire: Fire = {
-          entryKey: entry.key,
-          fireKey: `${entry.key}@${this.textOf(atMs)}`,
-          scheduledAt: new Date(atMs),
-          origin,
-        };
-        this.parts.send(new Pass(fire, entry));
-      }
-      return decided.reachedMs;
+      decided = plan(entry.schedule, dueAtMs, nowMs, entry.policies);
     } catch (error) {
       this.fail(entry, error);
       return undefined;
     }
+    if (decided.missed !== undefined) {
+      this.parts.emit({
+        type: 'fire.missed',
+        atMs: nowMs,
+        instanceId: this.parts.instanceId,
+        entryKey: entry.key,
+        policy: entry.policies.missed,
+        first: new Date(decided.missed.firstMs),
+        last: new Date(decided.missed.lastMs),
+        count: decided.missed.count,
+        atLeast: decided.missed.atLeast,
+        latenessMs: nowMs - decided.missed.lastMs,
+      });
+    }
+    for (const { atMs, origin } of decided.fires) this.parts.send(this.pass(entry, generation, atMs, origin));
+    return decided.reachedMs;
+  }
+
+  /** All passes of a plan carry the generation it was made for: a method that removes its entry cancels those that come after it. */
+  private pass(entry: Entry, generation: number, atMs: number, origin: PlannedFire['origin']): Pass {
+    const fire: Fire = {
+      entryKey: entry.key,
+      fireKey: `${entry.key}@${this.textOf(atMs)}`,
+      scheduledAt: new Date(atMs),
+      origin,
+    };
+    return new Pass(fire, entry, generation);
   }
 
   /** Most fires of a turn share their instant. */
@@ -208,7 +234,7 @@ export class WakeLoop {
     this.timer = clock.setTimer(() => {
       this.timer = undefined;
       this.timerAtMs = Number.POSITIVE_INFINITY;
-      this.turn();
+      this.wake();
     }, waitMs);
   }
 

@@ -36,7 +36,6 @@ export type Outcome =
 
 /** One trip of one fire through the pipeline of one replica. */
 export class Pass {
-  readonly generation: number;
   holdsSlot = false;
   /** The method was called, its time ran out, and it has not returned: it keeps its slot. */
   overdue = false;
@@ -50,11 +49,11 @@ export class Pass {
   constructor(
     readonly fire: Fire,
     readonly entry: FireEntry,
+    /** The entry's when the fire was planned. */
+    readonly generation: number,
     /** Told once how the pass ended, by a caller that waits for it. */
     readonly onEnd?: (outcome: Outcome) => void,
-  ) {
-    this.generation = entry.generation;
-  }
+  ) {}
 
   /** Why the entry no longer wants this pass, if it does not. */
   staleness(): 'removed' | 'updated' | undefined {

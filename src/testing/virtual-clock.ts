@@ -1,5 +1,5 @@
 import { setImmediate as macrotask } from 'node:timers/promises';
-import type { Clock, TimerHandle } from '../ambient/clock.js';
+import { type Clock, MAX_TIMER_DELAY_MS, type TimerHandle } from '../ambient/clock.js';
 
 interface VirtualTimer {
   readonly dueAtMs: number;
@@ -32,7 +32,10 @@ export class VirtualClock implements Clock {
     return this.monotonicMs;
   }
 
+  /** Refuses what a Node timer cannot wait: that one would call back at once. */
   setTimer(callback: () => void, delayMs: number): TimerHandle {
+    if (!(delayMs <= MAX_TIMER_DELAY_MS))
+      throw new RangeError(`VirtualClock: a timer cannot wait ${delayMs} ms; at most ${MAX_TIMER_DELAY_MS}.`);
     const timer: VirtualTimer = { dueAtMs: this.monotonicMs + Math.max(0, delayMs), order: this.order++, callback };
     this.timers.add(timer);
     for (const waiter of this.waiters) {
@@ -61,6 +64,8 @@ export class VirtualClock implements Clock {
 
   /** Moves both clocks forward, timer by timer. */
   async advance(byMs: number): Promise<void> {
+    if (!(byMs >= 0))
+      throw new RangeError(`VirtualClock: time cannot advance by ${byMs} ms; use step() to set it back.`);
     const targetMs = this.monotonicMs + byMs;
     await macrotask();
     for (let timer = this.earliest(targetMs); timer !== undefined; timer = this.earliest(targetMs)) {

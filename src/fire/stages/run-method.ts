@@ -1,4 +1,4 @@
-import { DrainDeadlineError, TimeoutError } from '../../domain/errors.js';
+import { DrainDeadlineError, FireRejectedError, TimeoutError } from '../../domain/errors.js';
 import { RunContext, runInFire } from '../fire-context.js';
 import type { FireServices } from '../fire-services.js';
 import type { Outcome, Pass } from '../pass.js';
@@ -23,7 +23,7 @@ export function runMethod(pass: Pass, services: FireServices): Outcome | Promise
   try {
     returned = runInFire(context, entry.run);
   } catch (error) {
-    return { kind: 'failed', error, durationMs: elapsedMs() };
+    return thrown(pass, error, elapsedMs());
   }
   if (!isThenable(returned)) return { kind: 'completed', value: returned, durationMs: elapsedMs() };
   return settle(pass, services, context, returned, elapsedMs);
@@ -42,19 +42,24 @@ function settle(
 ): Promise<Outcome> {
   const { fire, entry } = pass;
   return new Promise((resolve) => {
-    const giveUp = (error: Error) => {
-      pass.overdue = true;
-      resolve({ kind: 'failed', error, durationMs: elapsedMs() });
-      context.abort(error);
-    };
     const { timeoutMs } = entry.policies;
     const alarm =
       timeoutMs === null
         ? undefined
         : services.alarms.set(timeoutMs, () => giveUp(new TimeoutError(fire.entryKey, fire.fireKey, timeoutMs)));
+    const cancelAlarm = () => {
+      if (alarm !== undefined) services.alarms.cancel(alarm);
+    };
+    const giveUp = (error: Error) => {
+      // Given up by a drain, its time limit has nothing left to end, and would keep the process alive until it rang.
+      cancelAlarm();
+      pass.overdue = true;
+      resolve({ kind: 'failed', error, durationMs: elapsedMs() });
+      context.abort(error);
+    };
     pass.running = { context, giveUp };
     const end = (outcome: Outcome) => {
-      if (alarm !== undefined) services.alarms.cancel(alarm);
+      cancelAlarm();
       pass.running = undefined;
       resolve(outcome);
       if (!pass.overdue) return;
@@ -63,9 +68,16 @@ function settle(
     };
     Promise.resolve(returned).then(
       (value) => end({ kind: 'completed', value, durationMs: elapsedMs() }),
-      (error: unknown) => end({ kind: 'failed', error, durationMs: elapsedMs() }),
+      (error: unknown) => end(thrown(pass, error, elapsedMs())),
     );
   });
+}
+
+/** A guard of the application stands before the method; what it turns away did not run. */
+function thrown(pass: Pass, error: unknown, durationMs: number): Outcome {
+  const turnedAway =
+    error instanceof FireRejectedError && error.reason === 'guard' && error.fireKey === pass.fire.fireKey;
+  return turnedAway ? { kind: 'rejected', reason: 'guard' } : { kind: 'failed', error, durationMs };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -8,6 +8,8 @@ import type { Outcome, Pass } from '../pass.js';
 export function waitJitter(pass: Pass, services: FireServices): undefined | Promise<Outcome | undefined> {
   const { jitterMs } = pass.entry.policies;
   if (jitterMs === 0 || pass.fire.origin !== 'schedule') return undefined;
+  // A wait that begins after it would have been cut has nobody left to cut it: the claim stage refuses the pass at once.
+  if (pass.staleness() !== undefined || services.draining()) return undefined;
   return new Promise((resolve) => {
     const end = (outcome: Outcome | undefined) => {
       pass.cutWait = undefined;

@@ -1,0 +1,96 @@
+export type { Clock, TimerHandle } from './ambient/clock.js';
+export type { ClaimProtocolSettings } from './coordination/claim-protocol.js';
+export type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from './coordination/claimer.js';
+export type { CoordinationBackend } from './coordination/coordination-backend.js';
+export { CoordinationError, type CoordinationErrorCode } from './coordination/coordination-error.js';
+export type { ElectionContext, Elector } from './coordination/elector.js';
+export { MemoryBackend } from './coordination/memory/memory-backend.js';
+export { MemoryElection } from './coordination/memory/memory-elector.js';
+export { MemoryStore } from './coordination/memory/memory-store.js';
+export type { Duration } from './domain/duration.js';
+export {
+  ConfigurationError,
+  type ConfigurationFault,
+  DistributedCronError,
+  DrainDeadlineError,
+  EntryExistsError,
+  EntryNotFoundError,
+  FireRejectedError,
+  SchedulerStoppedError,
+  TimeoutError,
+} from './domain/errors.js';
+export type { Fire, FireOrigin } from './domain/fire.js';
+export type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy } from './domain/policies.js';
+export { type RejectReason, SkipReason, skipReasonLabel } from './domain/skip-reason.js';
+export type { EntryView } from './engine/scheduler.js';
+export type {
+  CronEvent,
+  CronEventOf,
+  CronEventType,
+  EntryFailedEvent,
+  EntryPausedEvent,
+  EntryRemovedEvent,
+  EntryResumedEvent,
+  EntryScheduledEvent,
+  FireCanceledEvent,
+  FireCompletedEvent,
+  FireFailedEvent,
+  FireMissedEvent,
+  FireRejectedEvent,
+  FireReturnedLateEvent,
+  FireSkippedByClaimEvent,
+  FireSkippedByErrorEvent,
+  FireSkippedByLeadershipEvent,
+  FireSkippedEvent,
+  FireStartedEvent,
+  SchedulerDrainingEvent,
+  SchedulerStartedEvent,
+  SchedulerStoppedEvent,
+} from './events/cron-event.js';
+export { ofEvent } from './events/event-stream.js';
+export type { SkippedFireEvent } from './events/skipped-fire-event.js';
+export { currentFire, type FireContext } from './fire/fire-context.js';
+export { DistributedCron } from './nest/distributed-cron.decorator.js';
+export { DistributedCronModule } from './nest/distributed-cron.module.js';
+export { DistributedCronEvents } from './nest/distributed-cron-events.js';
+export type {
+  DistributedCronEntryOptions,
+  DistributedCronModuleOptions,
+  DistributedCronOptionsFactory,
+  EntryConfiguration,
+  EntryPolicyOptions,
+  ScheduleInput,
+} from './nest/options.js';
+export {
+  DistributedCronRegistry,
+  type RegistryEntryChange,
+  type RegistryEntryOptions,
+  type RegistrySnapshot,
+} from './nest/registry.js';
+export {
+  CLAIMER,
+  CLOCK,
+  ELECTOR,
+  InjectClaimer,
+  InjectClock,
+  InjectElector,
+  InjectSkippedFires,
+  SKIPPED_FIRES,
+} from './nest/tokens.js';
+export { type AlignedIntervalOptions, alignedInterval } from './schedule/aligned-interval.js';
+export { between } from './schedule/between.js';
+export { CronExpression } from './schedule/cron-expression-constants.js';
+export { type CronScheduleOptions, cronSchedule } from './schedule/cron-schedule.js';
+export { type FilterOptions, filter } from './schedule/filter.js';
+export { type FunctionScheduleOptions, functionSchedule } from './schedule/function-schedule.js';
+export { onceAt } from './schedule/once-at.js';
+export type { Schedule } from './schedule/schedule.js';
+export {
+  CronExpressionError,
+  type CronFieldName,
+  type ExpressionFault,
+  ScheduleError,
+  TimeZoneError,
+} from './schedule/schedule-error.js';
+export { union } from './schedule/union.js';
+export { upcoming } from './schedule/upcoming.js';

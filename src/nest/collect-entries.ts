@@ -1,0 +1,81 @@
+import type { ConfigurationFault } from '../domain/errors.js';
+import type { DiscoveredMethod } from './discovery.js';
+import { nearest } from './option-reader.js';
+import type { DistributedCronEntryOptions } from './options.js';
+import { type ResolvedEntry, resolveEntry } from './resolve-entry.js';
+import type { ResolvedOptions } from './resolve-options.js';
+
+/** An entry that a decorator wrote, ready to be scheduled. */
+export interface CollectedEntry {
+  readonly entry: ResolvedEntry;
+  readonly method: DiscoveredMethod;
+  readonly schedule: unknown;
+  readonly options: DistributedCronEntryOptions | undefined;
+  /** The key comes from names that a minifier has made up: the next build may change it. */
+  readonly keyFromShortName: boolean;
+}
+
+/** Class names below this length come from a minifier. */
+const SHORTEST_CLASS_NAME = 3;
+
+/** From decorated methods to entries. Every fault of every entry goes to `faults`; only sound entries are answered. */
+export function collectEntries(
+  methods: readonly DiscoveredMethod[],
+  module: ResolvedOptions,
+  faults: ConfigurationFault[],
+): readonly CollectedEntry[] {
+  const collected: CollectedEntry[] = [];
+  const places = new Map<string, string>();
+  for (const method of methods) {
+    const subject = `${method.className}.${String(method.methodName)}`;
+    for (const { schedule, options } of method.schedules) {
+      const keyGiven = options?.key !== undefined;
+      if (method.schedules.length > 1 && !keyGiven) {
+        faults.push({
+          code: 'KEY_MISSING',
+          subject,
+          expected: 'a key on each of several schedules of one method',
+          got: 'none',
+          hint: "Give each @DistributedCron its own { key: '…' }: the key is the identity of its fires over the fleet.",
+        });
+        continue;
+      }
+      const key = keyGiven ? options.key : subject;
+      const place = `${subject} (${method.moduleName})`;
+      const other = places.get(key);
+      if (other !== undefined) {
+        faults.push({
+          code: 'KEY_DUPLICATE',
+          subject: `${place}, key "${key}"`,
+          expected: 'a key of its own',
+          got: `the key of ${other}`,
+          hint: 'Fires are claimed by key: of two entries with one key only one would run. Give one of them another key, or provide the class once.',
+        });
+        continue;
+      }
+      if (typeof key === 'string') places.set(key, place);
+      const entry = resolveEntry({ subject, defaultKey: subject, schedule, options }, module, faults);
+      if (entry === undefined) continue;
+      collected.push({
+        entry,
+        method,
+        schedule,
+        options,
+        keyFromShortName: !keyGiven && method.className.length < SHORTEST_CLASS_NAME,
+      });
+    }
+  }
+  for (const key of module.entries.keys()) if (!places.has(key)) faults.push(unknownEntry(key, [...places.keys()]));
+  return collected;
+}
+
+function unknownEntry(key: string, known: readonly string[]): ConfigurationFault {
+  const near = nearest(key, known);
+  return {
+    code: 'ENTRY_UNKNOWN',
+    subject: `forRoot.entries["${key}"]`,
+    expected: 'the key of an entry',
+    got: `"${key}"`,
+    hint: near === undefined ? `Keys: ${known.length === 0 ? 'none' : known.join(', ')}.` : `Did you mean "${near}"?`,
+  };
+}

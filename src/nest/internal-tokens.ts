@@ -1,0 +1,7 @@
+/** Tokens of providers that are the module's own business. Not exported from the package. */
+export const RESOLVED_OPTIONS = Symbol('nestjs-distributed-cron:resolved-options');
+export const INSTANCE = Symbol('nestjs-distributed-cron:instance');
+export const SCHEDULER = Symbol('nestjs-distributed-cron:scheduler');
+export const COORDINATION = Symbol('nestjs-distributed-cron:coordination');
+export const EVENT_STREAM = Symbol('nestjs-distributed-cron:event-stream');
+export const EVENT_LOG = Symbol('nestjs-distributed-cron:event-log');

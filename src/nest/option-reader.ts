@@ -1,0 +1,148 @@
+import { type Duration, durationMs } from '../domain/duration.js';
+import type { ConfigurationFault } from '../domain/errors.js';
+
+/** Reads the members of one options object; every fault goes to one list, and a faulty member reads as its default. */
+export class OptionReader {
+  private readonly source: Readonly<Record<string, unknown>>;
+
+  constructor(
+    source: unknown,
+    /** Where the object stands: `forRoot`, `entries.report`, `Reports.daily`. */
+    private readonly path: string,
+    known: readonly string[],
+    private readonly faults: ConfigurationFault[],
+  ) {
+    if (source !== undefined && (typeof source !== 'object' || source === null)) {
+      this.fault(undefined, 'OPTION_TYPE', 'an object', source);
+    }
+    this.source = typeof source === 'object' && source !== null ? (source as Record<string, unknown>) : {};
+    for (const name of Object.keys(this.source)) if (!known.includes(name)) this.unknown(name, known);
+  }
+
+  duration<T extends number | null>(name: string, fallbackMs: T, atLeastMs = 0): number | T {
+    return this.read<number | T>(
+      name,
+      fallbackMs,
+      'a duration in milliseconds, or a text such as "30s"',
+      (value: Duration) => {
+        const readMs = durationMs(value);
+        return readMs !== undefined && readMs >= atLeastMs ? readMs : undefined;
+      },
+    );
+  }
+
+  oneOf<T extends string>(name: string, fallback: T, allowed: readonly T[]): T {
+    const expected = `one of ${allowed.map((value) => `"${value}"`).join(', ')}`;
+    return this.read(name, fallback, expected, (value: T) => (allowed.includes(value) ? value : undefined));
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    return this.read(name, fallback, 'true or false', (value) => (typeof value === 'boolean' ? value : undefined));
+  }
+
+  positiveInteger(name: string, fallback: number | null): number | null {
+    return this.read(name, fallback, 'a whole number of at least 1', (value: number) =>
+      Number.isSafeInteger(value) && value >= 1 ? value : undefined,
+    );
+  }
+
+  text(name: string, fallback: string, expected: string, accept: (value: string) => boolean): string {
+    return this.read(name, fallback, expected, (value: string) =>
+      typeof value === 'string' && accept(value) ? value : undefined,
+    );
+  }
+
+  /** An object of the application's own, checked by what it can do: never by its class. */
+  object<T>(
+    name: string,
+    expected: string,
+    accept: (value: Readonly<Record<string, unknown>>) => boolean,
+  ): T | undefined {
+    return this.read<T | undefined>(name, undefined, expected, (value: unknown) =>
+      typeof value === 'object' && value !== null && accept(value as Record<string, unknown>)
+        ? (value as T)
+        : undefined,
+    );
+  }
+
+  record(name: string): Readonly<Record<string, unknown>> {
+    return this.read<Readonly<Record<string, unknown>>>(name, {}, 'an object by entry key', (value: unknown) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? (value as Record<string, unknown>)
+        : undefined,
+    );
+  }
+
+  has(name: string): boolean {
+    return this.source[name] !== undefined && this.source[name] !== null;
+  }
+
+  raw(name: string): unknown {
+    return this.source[name];
+  }
+
+  fault(name: string | undefined, code: string, expected: string, got: unknown, hint?: string): void {
+    this.faults.push({
+      code,
+      subject: name === undefined ? this.path : `${this.path}.${name}`,
+      expected,
+      got: shown(got),
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+
+  private read<T>(name: string, fallback: T, expected: string, accept: (value: never) => T | undefined): T {
+    const value = this.source[name];
+    if (value === undefined || value === null) return fallback;
+    const accepted = accept(value as never);
+    if (accepted !== undefined) return accepted;
+    this.fault(name, 'OPTION_VALUE', expected, value);
+    return fallback;
+  }
+
+  private unknown(name: string, known: readonly string[]): void {
+    const near = nearest(name, known);
+    this.fault(
+      name,
+      'OPTION_UNKNOWN',
+      'a known option',
+      name,
+      near === undefined ? `Known: ${[...known].sort().join(', ')}.` : `Did you mean "${near}"?`,
+    );
+  }
+}
+
+/** A value as an error message shows it: short, and never with a getter called. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return value.length > 80 ? `"${value.slice(0, 80)}…"` : `"${value}"`;
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  return typeof value === 'function' ? 'a function' : String(value);
+}
+
+/** The known word that at most two edits lead to. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = 3;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const substitution = previous[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current[column] = Math.min(previous[column]! + 1, current[column - 1]! + 1, substitution);
+    }
+    previous = current;
+  }
+  return previous[b.length]!;
+}

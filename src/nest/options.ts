@@ -1,0 +1,81 @@
+import type { Claimer } from '../coordination/claimer.js';
+import type { CoordinationBackend } from '../coordination/coordination-backend.js';
+import type { Elector } from '../coordination/elector.js';
+import type { Duration } from '../domain/duration.js';
+import type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy } from '../domain/policies.js';
+import type { Schedule } from '../schedule/schedule.js';
+
+/** A cron expression, a schedule, or a pure function from an instant to the next one, both in milliseconds since the epoch. */
+export type ScheduleInput = string | Schedule | ((afterMs: number) => number | null);
+
+/** What can be said for all entries in `forRoot`, and for each entry in its decorator or its configuration. */
+export interface EntryPolicyOptions {
+  /** IANA zone the expression is read in. Default `'UTC'` on every host. */
+  readonly timeZone?: string;
+  /** What happens at a change of the zone's offset. Default `'vixie'`. */
+  readonly dst?: DstPolicy;
+  /** How day-of-month and day-of-week combine. Default `'or'`. */
+  readonly dayMatch?: DayMatch;
+  /** Each replica waits a random time below this before it coordinates. Default 0. */
+  readonly jitter?: Duration;
+  /** What happens to missed instants. Default `'run-once'`. */
+  readonly missed?: MissedPolicy;
+  /** An instant reached at most this late counts as on time. Default 1 min. */
+  readonly missedTolerance?: Duration;
+  /** Missed instants older than this are reported, never run. Default 24 h. */
+  readonly catchUpWithin?: Duration;
+  /** What happens when an earlier fire of the entry still runs on this replica. Default `'allow'`. */
+  readonly overlap?: OverlapPolicy;
+  /** Runs of the entry at a time on this replica. Default none: no limit. */
+  readonly maxConcurrent?: number;
+  /** The method's signal is aborted, and its fire fails, after this. Default none: no limit. */
+  readonly timeout?: Duration;
+}
+
+/** Options of one entry. */
+export interface DistributedCronEntryOptions extends EntryPolicyOptions {
+  /** Identity over the fleet, unique in the application. Default `ClassName.methodName`; a method with two schedules needs one on each. */
+  readonly key?: string;
+  /** `false`: the entry is validated and not scheduled. Default `true`. */
+  readonly enabled?: boolean;
+}
+
+/** What configuration may change of an entry, by its key. */
+export interface EntryConfiguration extends EntryPolicyOptions {
+  /** Replaces the schedule written in code. */
+  readonly cron?: ScheduleInput;
+  readonly enabled?: boolean;
+}
+
+/** Options of `DistributedCronModule.forRoot`. Durations are milliseconds or texts such as `'30s'`. */
+export interface DistributedCronModuleOptions extends EntryPolicyOptions {
+  /** `false` validates everything and schedules nothing; manual triggers work. Default `true`. */
+  readonly enabled?: boolean;
+  /** Keeps applications that share a store apart. Default `'default'`. */
+  readonly namespace?: string;
+  /** The store that coordinates the replicas. */
+  readonly backend?: CoordinationBackend;
+  /** A claimer of your own, in place of a backend's. */
+  readonly claimer?: Claimer;
+  /** Only the replica that leads goes on to the claim. */
+  readonly elector?: Elector;
+  /** Limit of one call to a claimer, elector or store. Default 5 s. */
+  readonly coordinationTimeout?: Duration;
+  /** How long a fire waits for a store that does not answer, where it may be asked again. Default 30 s. */
+  readonly claimPatience?: Duration;
+  /** A fire further than this in the store's future is refused as a clock error. Default 10 s. */
+  readonly maxClockSkew?: Duration;
+  /** The store removes claims made longer ago than this. Default 1 h. */
+  readonly retention?: Duration;
+  /** Running methods are aborted this long after a drain started. Default 10 s. */
+  readonly drainDeadline?: Duration;
+  /** Run the application's global guards, interceptors and filters around decorated methods too, not only the method's and class's own. Default `false`. */
+  readonly globalEnhancers?: boolean;
+  /** Changes to entries by key, from configuration: an operator changes an expression without a code change. */
+  readonly entries?: Readonly<Record<string, EntryConfiguration>>;
+}
+
+/** What `forRootAsync({ useClass | useExisting })` asks for the options. */
+export interface DistributedCronOptionsFactory {
+  createDistributedCronOptions(): DistributedCronModuleOptions | Promise<DistributedCronModuleOptions>;
+}

@@ -1,0 +1,185 @@
+import type { Claimer } from '../coordination/claimer.js';
+import type { CoordinationBackend } from '../coordination/coordination-backend.js';
+import type { Elector } from '../coordination/elector.js';
+import type { EntryPolicies } from '../domain/entry.js';
+import type { ConfigurationFault } from '../domain/errors.js';
+import {
+  DAY_MATCHES,
+  type DayMatch,
+  DST_POLICIES,
+  type DstPolicy,
+  MISSED_POLICIES,
+  OVERLAP_POLICIES,
+} from '../domain/policies.js';
+import { zoneSpans } from '../schedule/zone-spans.js';
+import { OptionReader } from './option-reader.js';
+
+/** How an entry's expression is read and its fires are treated, with every default filled in. */
+export interface ResolvedEntryOptions {
+  /** The zone of entries that name none. */
+  readonly defaultTimeZone: string;
+  /** The zone that the entry names: an expression with a `TZ=` prefix refuses to be given a second one. */
+  readonly timeZone: string | undefined;
+  readonly dst: DstPolicy;
+  readonly dayMatch: DayMatch;
+  readonly policies: EntryPolicies;
+}
+
+/** The options of `forRoot` with every default filled in and every duration in milliseconds. Frozen. */
+export interface ResolvedOptions {
+  readonly enabled: boolean;
+  readonly namespace: string;
+  readonly backend: CoordinationBackend | undefined;
+  readonly claimer: Claimer | undefined;
+  readonly elector: Elector | undefined;
+  readonly coordinationTimeoutMs: number;
+  readonly claimPatienceMs: number;
+  readonly maxClockSkewMs: number;
+  readonly retentionMs: number;
+  readonly drainDeadlineMs: number;
+  readonly globalEnhancers: boolean;
+  readonly entryDefaults: ResolvedEntryOptions;
+  /** Changes by entry key, not read yet: their defaults are the entry's own options. */
+  readonly entries: ReadonlyMap<string, unknown>;
+  /** Every problem found. They are reported at bootstrap, together with those of the entries. */
+  readonly faults: readonly ConfigurationFault[];
+}
+
+export const ENTRY_POLICY_OPTIONS = [
+  'timeZone',
+  'dst',
+  'dayMatch',
+  'jitter',
+  'missed',
+  'missedTolerance',
+  'catchUpWithin',
+  'overlap',
+  'maxConcurrent',
+  'timeout',
+] as const;
+
+const MODULE_OPTIONS = [
+  ...ENTRY_POLICY_OPTIONS,
+  'enabled',
+  'namespace',
+  'backend',
+  'claimer',
+  'elector',
+  'coordinationTimeout',
+  'claimPatience',
+  'maxClockSkew',
+  'retention',
+  'drainDeadline',
+  'globalEnhancers',
+  'entries',
+];
+
+const ENTRY_DEFAULTS: ResolvedEntryOptions = {
+  defaultTimeZone: 'UTC',
+  timeZone: undefined,
+  dst: 'vixie',
+  dayMatch: 'or',
+  policies: {
+    jitterMs: 0,
+    missed: 'run-once',
+    missedToleranceMs: 60_000,
+    catchUpWithinMs: 86_400_000,
+    overlap: 'allow',
+    maxConcurrent: null,
+    timeoutMs: null,
+  },
+};
+
+/** The longest namespace. It is part of every key a store writes. */
+const MAX_NAMESPACE_LENGTH = 128;
+
+/** From the user's options to resolved ones. Finds every problem; throws none. */
+export function resolveOptions(given: unknown): ResolvedOptions {
+  const faults: ConfigurationFault[] = [];
+  const read = new OptionReader(given ?? {}, 'forRoot', MODULE_OPTIONS, faults);
+  const resolved: ResolvedOptions = {
+    enabled: read.boolean('enabled', true),
+    namespace: read.text(
+      'namespace',
+      'default',
+      `a text of 1 to ${MAX_NAMESPACE_LENGTH} characters`,
+      (text) => text.length > 0 && text.length <= MAX_NAMESPACE_LENGTH && text.isWellFormed(),
+    ),
+    backend: read.object<CoordinationBackend>(
+      'backend',
+      'a coordination backend: an object with store and claimer',
+      isBackend,
+    ),
+    claimer: read.object<Claimer>('claimer', 'an object with a claim() method', isClaimer),
+    elector: read.object<Elector>('elector', 'an object with an isLeader() method', isElector),
+    coordinationTimeoutMs: read.duration('coordinationTimeout', 5_000, 1),
+    claimPatienceMs: read.duration('claimPatience', 30_000),
+    maxClockSkewMs: read.duration('maxClockSkew', 10_000),
+    retentionMs: read.duration('retention', 3_600_000, 1),
+    drainDeadlineMs: read.duration('drainDeadline', 10_000),
+    globalEnhancers: read.boolean('globalEnhancers', false),
+    entryDefaults: {
+      ...readEntryOptions(read, ENTRY_DEFAULTS),
+      defaultTimeZone: readDefaultTimeZone(read),
+      timeZone: undefined,
+    },
+    entries: new Map(Object.entries(read.record('entries'))),
+    faults,
+  };
+  checkAcrossFields(read, resolved);
+  return Object.freeze(resolved);
+}
+
+const isClaimer = (value: Readonly<Record<string, unknown>>) => typeof value.claim === 'function';
+const isElector = (value: Readonly<Record<string, unknown>>) => typeof value.isLeader === 'function';
+const isBackend = ({ store, claimer }: Readonly<Record<string, unknown>>) =>
+  typeof store === 'string' &&
+  typeof claimer === 'object' &&
+  claimer !== null &&
+  isClaimer(claimer as Record<string, unknown>);
+
+function readDefaultTimeZone(read: OptionReader): string {
+  return read.text('timeZone', 'UTC', 'the name of a time zone, such as "Europe/Berlin"', (name) => {
+    try {
+      zoneSpans(name);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function checkAcrossFields(read: OptionReader, options: ResolvedOptions): void {
+  if (options.backend !== undefined && options.claimer !== undefined) {
+    read.fault(
+      'claimer',
+      'OPTION_CONFLICT',
+      'backend or claimer, not both',
+      options.claimer,
+      'A backend brings its own claimer.',
+    );
+  }
+}
+
+/** An entry's options over their defaults: the module's, or with configuration the entry's own. */
+export function readEntryOptions(read: OptionReader, defaults: ResolvedEntryOptions): ResolvedEntryOptions {
+  const { policies } = defaults;
+  return Object.freeze({
+    defaultTimeZone: defaults.defaultTimeZone,
+    // Which names are zones is said where the expression is read, with the entry's place.
+    timeZone: read.has('timeZone')
+      ? read.text('timeZone', '', 'the name of a time zone', () => true)
+      : defaults.timeZone,
+    dst: read.oneOf('dst', defaults.dst, DST_POLICIES),
+    dayMatch: read.oneOf('dayMatch', defaults.dayMatch, DAY_MATCHES),
+    policies: Object.freeze({
+      jitterMs: read.duration('jitter', policies.jitterMs),
+      missed: read.oneOf('missed', policies.missed, MISSED_POLICIES),
+      missedToleranceMs: read.duration('missedTolerance', policies.missedToleranceMs),
+      catchUpWithinMs: read.duration('catchUpWithin', policies.catchUpWithinMs),
+      overlap: read.oneOf('overlap', policies.overlap, OVERLAP_POLICIES),
+      maxConcurrent: read.positiveInteger('maxConcurrent', policies.maxConcurrent),
+      timeoutMs: read.duration('timeout', policies.timeoutMs, 1),
+    }),
+  });
+}

@@ -1,0 +1,95 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import type { Elector } from '../coordination/elector.js';
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
+import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js';
+import type { Scheduler } from '../engine/scheduler.js';
+import type { EventStream } from '../events/event-stream.js';
+import { type CollectedEntry, collectEntries } from './collect-entries.js';
+import { Discovery } from './discovery.js';
+import { messageOf } from './event-log.js';
+import { importersIfTwice } from './importers.js';
+import { COORDINATION, EVENT_STREAM, RESOLVED_OPTIONS, SCHEDULER } from './internal-tokens.js';
+import { Invocation } from './invocation.js';
+import { DistributedCronRegistry } from './registry.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import { StartLog } from './start-log.js';
+import { ELECTOR } from './tokens.js';
+
+/** Ties the scheduler to the application's life: checks everything, starts last, drains first. */
+@Injectable()
+export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger('DistributedCron');
+  private collected: readonly CollectedEntry[] = [];
+  private startLog: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
+    @Inject(SCHEDULER) private readonly scheduler: Scheduler,
+    @Inject(COORDINATION) private readonly coordination: GuardedBackend | null,
+    @Inject(ELECTOR) private readonly elector: Elector | null,
+    @Inject(EVENT_STREAM) private readonly events: EventStream,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(Discovery) private readonly discovery: Discovery,
+    @Inject(Invocation) private readonly invocation: Invocation,
+    @Inject(DistributedCronRegistry) private readonly registry: DistributedCronRegistry,
+  ) {}
+
+  /** @throws ConfigurationError with every fault of options and entries */
+  async onModuleInit(): Promise<void> {
+    const faults: ConfigurationFault[] = [...this.options.faults];
+    const importers = importersIfTwice(this.modules.values());
+    if (importers.length > 0) {
+      faults.push({
+        code: 'MODULE_TWICE',
+        subject: 'DistributedCronModule.forRoot',
+        expected: 'to be imported once in the application',
+        got: `imported by ${importers.join(' and ')}`,
+        hint: 'It is global: import it in the root module alone. Twice, every fire would be scheduled twice.',
+      });
+    }
+    this.collected = collectEntries(this.discovery.find(), this.options, faults);
+    if (faults.length > 0) throw new ConfigurationError(faults);
+    for (const { entry, schedule, options } of this.collected) this.registry.adopt(entry.key, schedule, options);
+    const { globalEnhancers } = this.options;
+    await this.scheduler.addAll(
+      this.collected
+        .filter(({ entry }) => entry.enabled)
+        .map(({ entry: { key, schedule, policies }, method }) => ({
+          key,
+          schedule,
+          policies,
+          run: this.invocation.of(method, globalEnhancers),
+        })),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.options.enabled) this.scheduler.start();
+    const log = new StartLog(this.logger, this.options, this.scheduler, this.coordination, this.elector);
+    log.entries(this.collected);
+    log.warnings(this.collected);
+    // Not awaited: an application whose store is down starts all the same, and its fires wait for the store.
+    this.startLog = log.coordination();
+  }
+
+  /** Never rejects: a scheduler that cannot stop cleanly must not keep other providers from it. */
+  async onModuleDestroy(): Promise<void> {
+    try {
+      await this.scheduler.drain();
+      await this.startLog;
+      await this.coordination?.close();
+    } catch (error) {
+      this.logger.error(`stopping failed: ${messageOf(error)}`, error instanceof Error ? error.stack : undefined);
+    } finally {
+      this.events.complete();
+    }
+  }
+}
