@@ -39,7 +39,8 @@ const ADAPTERS = ['memory', 'redis', 'postgres', 'sqlite'];
 /** Files of coordination/ that stand between the engine and an adapter. */
 const WRAPPERS = /^(guarded-|claim-desk|lease-elector|hash-ring)/;
 
-const isTestOnly = ({ path }: Source) => /\.(spec|suite)\.ts$/.test(path) || path.includes('/fixtures/');
+const isTestFile = (path: string) => /\.(spec|suite|fixture)\.ts$/.test(path) || path.includes('/fixtures/');
+const isTestOnly = ({ path }: Source) => isTestFile(path);
 const folderOf = (path: string) => path.split('/')[0] ?? '';
 const adapterOf = (path: string) => {
   const [layer, folder] = path.split('/');
@@ -100,6 +101,11 @@ const nobodyBelowNestKnowsAnAdapter = importRule(
     isTestOnly(source) ||
     source.path === 'index.ts' ||
     isIn(source.path, 'nest', 'testing', 'conformance'),
+  ownImportsOf,
+);
+
+const shippedCodeNeedsNoTestFile = importRule(
+  (imported, source) => isTestOnly(source) || !isTestFile(imported),
   ownImportsOf,
 );
 
@@ -181,6 +187,14 @@ const RULES: readonly { name: string; rule: Rule; broken: readonly [path: string
     broken: [
       ['engine/scheduler.ts', "import { memory } from '../coordination/memory/backend.js';"],
       ['coordination/guarded-backend.ts', "import { memory } from './memory/backend.js';"],
+    ],
+  },
+  {
+    name: 'what is shipped imports no spec, suite or fixture',
+    rule: shippedCodeNeedsNoTestFile,
+    broken: [
+      ['engine/scheduler.ts', "import { replica } from './replica.fixture.js';"],
+      ['testing/recorder.ts', "import { cases } from './fixtures/cases.js';"],
     ],
   },
   {

@@ -17,7 +17,7 @@ const PUBLISHED = [
   /^package\.json$/,
   /^[A-Z]+(\.md)?$/,
 ];
-const TEST_ONLY = /\.(spec|suite)\.|\/fixtures\//;
+const TEST_ONLY = /\.(spec|suite|fixture)\.|\/fixtures\//;
 /** Generous: a file that does not belong is larger than the library. */
 const MAX_UNPACKED_BYTES = 2_000_000;
 
