@@ -1,5 +1,6 @@
 import { type Duration, durationMs, formatDuration } from '../domain/duration.js';
 import { ANSWERS_UNTIL_S } from './calendar.js';
+import { instantMs } from './instant.js';
 import type { Schedule } from './schedule.js';
 import { ScheduleError } from './schedule-error.js';
 
@@ -48,13 +49,13 @@ class AlignedInterval implements Schedule {
   }
 
   next(afterMs: number): number | null {
-    const step = Math.floor((afterMs - this.offsetMs) / this.minIntervalMs) + 1;
+    const step = Math.floor((instantMs(afterMs) - this.offsetMs) / this.minIntervalMs) + 1;
     const nextMs = Math.max(0, step) * this.minIntervalMs + this.offsetMs;
     return nextMs < UNTIL_MS ? nextMs : null;
   }
 
   previous(beforeMs: number): number | null {
-    const limitMs = Math.min(beforeMs, UNTIL_MS);
+    const limitMs = Math.min(instantMs(beforeMs), UNTIL_MS);
     const step = Math.ceil((limitMs - this.offsetMs) / this.minIntervalMs) - 1;
     return step < 0 ? null : step * this.minIntervalMs + this.offsetMs;
   }

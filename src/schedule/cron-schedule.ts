@@ -5,6 +5,7 @@ import { ANSWERS_UNTIL_S } from './calendar.js';
 import { parseCronExpression } from './cron-expression.js';
 import type { CronTable } from './cron-table.js';
 import { nextWallClock, previousWallClock } from './cron-walk.js';
+import { instantMs } from './instant.js';
 import type { Schedule } from './schedule.js';
 import { CronExpressionError, ScheduleError } from './schedule-error.js';
 import { type ZoneSpans, zoneSpans } from './zone-spans.js';
@@ -127,7 +128,10 @@ class CronSchedule implements Schedule {
 
   next(afterMs: number): number | null {
     let afterS = Math.floor(afterMs / 1000);
-    if (!(afterS >= -1)) afterS = checkedStart(afterMs, -1);
+    if (!(afterS >= -1)) {
+      instantMs(afterMs);
+      afterS = -1;
+    }
     if (afterS >= ANSWERS_UNTIL_S) return null;
     const { table, zone } = this;
     if (zone.fixed) return answer(nextWallClock(table, afterS + 1));
@@ -159,7 +163,10 @@ class CronSchedule implements Schedule {
 
   previous(beforeMs: number): number | null {
     let untilS = Math.ceil(beforeMs / 1000) - 1;
-    if (!(untilS < ANSWERS_UNTIL_S)) untilS = checkedStart(beforeMs, ANSWERS_UNTIL_S - 1);
+    if (!(untilS < ANSWERS_UNTIL_S)) {
+      instantMs(beforeMs);
+      untilS = ANSWERS_UNTIL_S - 1;
+    }
     if (untilS < 0) return null;
     const { table, zone } = this;
     if (zone.fixed) return answer(previousWallClock(table, untilS));
@@ -204,11 +211,6 @@ const EARLIEST_WALL_CLOCK_S = -86_400;
 /** The answer in milliseconds, or `null` outside the years that schedules answer for. */
 function answer(instantS: number): number | null {
   return instantS >= 0 && instantS < ANSWERS_UNTIL_S ? instantS * 1000 : null;
-}
-
-function checkedStart(instantMs: number, limitS: number): number {
-  if (Number.isNaN(instantMs)) throw new ScheduleError('A schedule was asked with NaN, which is no instant.');
-  return limitS;
 }
 
 /** `[0, 1, 2, 5]` as `0-2,5`. */

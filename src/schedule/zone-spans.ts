@@ -158,8 +158,8 @@ const EARLIEST_S = Date.UTC(1968, 0, 1) / 1000;
 const STRETCH_S = 1461 * DAY_S;
 /** Longer than any change of offset, so that what lies at the end of the known spans is never looked at. */
 const MARGIN_S = 30 * DAY_S;
-/** Shorter than any span (the shortest since 1970 are those around Ramadan). */
-const STEP_S = 7 * DAY_S;
+/** Half of the shortest span since 1970: Brazil's summer time of 2000 lasted a week in some of its states. */
+const STEP_S = 3 * DAY_S;
 /** No answer lies later, and `Intl` is not asked beyond. */
 const LATEST_S = ANSWERS_UNTIL_S + 2 * STRETCH_S;
 
