@@ -257,6 +257,8 @@ describe('a claim that the store finds early', () => {
     });
     const { guard, clock } = guarded({ claimer });
     const claims = Promise.all([guard.claim(request('early')), guard.claim(request('busy'))]);
+    await clock.settle();
+    expect(clock.pendingTimers).toBe(1);
     await clock.advance(12_000);
     expect((await claims).map(word)).toEqual(['granted', 'granted']);
     expect(keys()).toEqual([['early', 'busy'], ['busy'], ['early']]);
