@@ -6,7 +6,7 @@ import type { CronEvent } from '../events/cron-event.js';
 import { Pass } from '../fire/pass.js';
 import { AlarmHeap } from './alarm-heap.js';
 import type { Entry } from './entry.js';
-import { TurnInstants } from './next-instant.js';
+import { nextInstant, TurnInstants } from './next-instant.js';
 import { type Plan, type PlannedFire, plan } from './plan.js';
 import { TimerHeap } from './timer-heap.js';
 
@@ -79,7 +79,7 @@ export class WakeLoop {
     this.reachedMs = Math.max(this.reachedMs, afterMs);
     let nextMs: number | null;
     try {
-      nextMs = this.turning ? this.instants.next(entry.schedule, afterMs) : this.askOnce(entry, afterMs);
+      nextMs = this.turning ? this.instants.next(entry.schedule, afterMs) : nextInstant(entry.schedule, afterMs);
     } catch (error) {
       this.fail(entry, error);
       return;
@@ -103,12 +103,6 @@ export class WakeLoop {
   disarm(entry: Entry): void {
     this.heap.remove(entry);
     if (this.heap.size === 0) this.setTimer();
-  }
-
-  private askOnce(entry: Entry, afterMs: number): number | null {
-    const nextMs = this.instants.next(entry.schedule, afterMs);
-    this.instants.forget();
-    return nextMs;
   }
 
   private fail(entry: Entry, error: unknown): void {
