@@ -11,7 +11,9 @@ export function durationMs(value: unknown): number | undefined {
   if (typeof value !== 'string' || !WHOLE.test(value)) return undefined;
   let totalMs = 0;
   for (const [, amount, unit] of value.matchAll(PART)) totalMs += Number(amount) * (UNIT_MS[unit!] as number);
-  return Number.isFinite(totalMs) && Number.isInteger(Math.round(totalMs * 1000) / 1000) ? totalMs : undefined;
+  // `2.3s` is 2299.9999999999995 in binary.
+  const wholeMs = Math.round(totalMs);
+  return Number.isFinite(totalMs) && Math.abs(totalMs - wholeMs) < 0.0005 ? wholeMs : undefined;
 }
 
 /** A duration as people write it: `90s` as `1m30s`, `250` as `250ms`. */
