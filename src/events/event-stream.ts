@@ -56,11 +56,22 @@ class HarmlessObservable<T> extends Observable<T> {
   private guard(call: () => unknown): void {
     try {
       const result = call();
-      if (result instanceof Promise) result.catch(this.onError);
+      // Promises of other makes and of other realms too: whatever has a `then` can reject.
+      if (typeof result === 'object' && result !== null && 'then' in result)
+        Promise.resolve(result).catch(this.onError);
     } catch (cause) {
       this.onError(cause);
     }
   }
+}
+
+/** Whoever is told of errors may fail as well; there is nobody left to tell that to. */
+function neverThrows(onError: SubscriberErrorHandler): SubscriberErrorHandler {
+  return (error) => {
+    try {
+      onError(error);
+    } catch {}
+  };
 }
 
 /** Narrows a stream to one type of event. */
@@ -71,13 +82,19 @@ export function ofEvent<T extends CronEventType>(type: T): OperatorFunction<Cron
 /** The one place where events leave the engine. */
 export class EventStream {
   private readonly subject = new Subject<CronEvent>();
+  /** Events that came while one was being delivered, because a subscriber acted on it. */
+  private readonly upcoming: CronEvent[] = [];
+  private readonly onSubscriberError: SubscriberErrorHandler;
+  private delivering = false;
+  private ending = false;
   /** Every event of this replica, in order. Hot: a subscriber sees what happens after it subscribed. */
   readonly events$: Observable<CronEvent>;
   /** The fires that coordination suppressed on this replica. */
   readonly skipped$: Observable<SkippedFireEvent>;
 
   constructor(onSubscriberError: SubscriberErrorHandler) {
-    const harmless = new HarmlessObservable<CronEvent>(onSubscriberError);
+    this.onSubscriberError = neverThrows(onSubscriberError);
+    const harmless = new HarmlessObservable<CronEvent>(this.onSubscriberError);
     harmless.source = this.subject;
     this.events$ = harmless;
     this.skipped$ = harmless.pipe(ofEvent('fire.skipped'), map(skippedFireEvent));
@@ -88,12 +105,30 @@ export class EventStream {
     return this.subject.observed;
   }
 
+  /** Every subscriber sees an event before any sees the next, also if one of them acts on the scheduler in its handler. */
   emit(event: CronEvent): void {
-    this.subject.next(event);
+    if (this.delivering) {
+      this.upcoming.push(event);
+      return;
+    }
+    this.delivering = true;
+    for (let next: CronEvent | undefined = event; next !== undefined; next = this.upcoming.shift()) this.deliver(next);
+    this.delivering = false;
+    if (this.ending) this.subject.complete();
   }
 
-  /** Completes both streams. Nothing is emitted afterwards. */
+  /** Completes both streams, after what was emitted before. Nothing is emitted afterwards. */
   complete(): void {
-    this.subject.complete();
+    this.ending = true;
+    if (!this.delivering) this.subject.complete();
+  }
+
+  /** A subscriber of the user's own making can throw through RxJS: the rest of them miss this event, the engine does not notice. */
+  private deliver(event: CronEvent): void {
+    try {
+      this.subject.next(event);
+    } catch (cause) {
+      this.onSubscriberError(cause);
+    }
   }
 }
