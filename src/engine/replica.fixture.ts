@@ -51,10 +51,12 @@ export function at(...instants: readonly (string | number)[]): Schedule {
   };
 }
 
+/** Over all replicas: two claims with one id would be one claim. */
+let ids = 0;
+
 /** Chance that is not. Fractions are taken in turn, the last one for good; ids are counted. */
 export function chance(...fractions: readonly number[]): Random {
   let drawn = 0;
-  let ids = 0;
   return {
     fraction: () => fractions[Math.min(drawn++, fractions.length - 1)] ?? 0.5,
     uuid: () => `id-${++ids}`,
