@@ -1,0 +1,226 @@
+import { describe, expect, it } from '@jest/globals';
+import Libsql from 'libsql';
+import { VirtualClock } from '../testing/virtual-clock.js';
+import { CLAIMS_KEPT_PER_ENTRY } from './claim-protocol.js';
+import type { ClaimContext } from './claimer.js';
+import { CoordinationError } from './coordination-error.js';
+import { MemoryBackend } from './memory/memory-backend.js';
+import { MemoryStore } from './memory/memory-store.js';
+import { SqliteBackend } from './sqlite/sqlite-backend.js';
+import type { SqliteDatabase } from './sqlite/sqlite-client.js';
+
+// Small numbers, so that a walk of a few steps meets every border.
+const SKEW = 2;
+const RETENTION = 5;
+const SETTINGS = { maxClockSkewMs: SKEW, retentionMs: RETENTION };
+const START = 1_000;
+
+const { signal } = new AbortController();
+
+type Answer = 'early' | 'superseded' | boolean;
+
+/** The rule of one entry as it was model-checked, line by line; then the bound on claims, which came after it. */
+class Model {
+  readonly rows = new Map<number, { readonly id: string; readonly madeMs: number }>();
+  floor = Number.NEGATIVE_INFINITY;
+
+  claim(f: number, me: string, now: number): Answer {
+    const gone = [...this.rows].filter(([, row]) => row.madeMs < now - RETENTION).map(([instant]) => instant);
+    for (const instant of gone) this.rows.delete(instant);
+    this.floor = Math.max(this.floor, ...gone);
+    const row = this.rows.get(f);
+    if (f > now + SKEW) return 'early';
+    if (row !== undefined) return row.id === me;
+    if (f <= this.floor) return 'superseded';
+    this.rows.set(f, { id: me, madeMs: now });
+    while (this.rows.size > CLAIMS_KEPT_PER_ENTRY) {
+      const lowest = Math.min(...this.rows.keys());
+      this.rows.delete(lowest);
+      this.floor = Math.max(this.floor, lowest);
+    }
+    return true;
+  }
+}
+
+/** One step of a walk: a claim of a fire by a pass, or the store's clock moved. */
+type Step = { readonly f: number; readonly me: string } | { readonly clockBy: number };
+
+interface Store {
+  claim(context: ClaimContext): Promise<Answer>;
+}
+
+function memory(clock: VirtualClock): Store {
+  const store = new MemoryStore({ clock });
+  return {
+    async claim(context) {
+      const answer = store.claim(context, SETTINGS);
+      return answer instanceof CoordinationError ? 'early' : answer;
+    },
+  };
+}
+
+const contextOf = (f: number, me: string, namespace: string): ClaimContext => ({
+  namespace,
+  entryKey: 'entry',
+  scheduledAt: new Date(f),
+  claimId: me,
+  instanceId: 'one for all',
+  schedule: 's',
+  signal,
+});
+
+/**
+ * Runs the steps on model and store. With a clock that never goes back they agree on every answer. With one that does, a store that removes at its next grant (losers write
+ * nothing) may keep a claim longer than the model: then they may differ in who is told superseded, never in that a fire is granted to one pass at most.
+ */
+async function compare(steps: readonly Step[], store: Store, clock: VirtualClock, namespace = 'n'): Promise<void> {
+  const model = new Model();
+  const granted = new Map<number, string>();
+  let wentBack = false;
+  for (const [i, step] of steps.entries()) {
+    if ('clockBy' in step) {
+      clock.step(step.clockBy);
+      wentBack ||= step.clockBy < 0;
+      continue;
+    }
+    const { f, me } = step;
+    const expected = model.claim(f, me, clock.now());
+    const answer = await store.claim(contextOf(f, me, namespace));
+    const where = `step ${i} of ${JSON.stringify(steps)}`;
+    if (answer === true) {
+      if ((granted.get(f) ?? me) !== me) throw new Error(`fire ${f} was granted to two passes, ${where}`);
+      granted.set(f, me);
+    }
+    // Which of two words a refusal has depends on whether the claim was removed yet.
+    const same = expected === answer || (isRefusal(expected) && isRefusal(answer) && granted.has(f));
+    if (!wentBack && !same) throw new Error(`expected ${expected}, got ${answer}, ${where}`);
+  }
+}
+
+const isRefusal = (answer: Answer) => answer === false || answer === 'superseded';
+
+/** A generator that a seed repeats. */
+function chance(seed: number) {
+  let state = seed >>> 0;
+  return (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function walk(seed: number, length: number, clockMoves: readonly number[], spread = 12): Step[] {
+  const below = chance(seed);
+  return Array.from({ length }, (): Step => {
+    if (below(4) === 0) return { clockBy: clockMoves[below(clockMoves.length)] as number };
+    return { f: START - 4 + below(spread), me: `pass-${below(3)}` };
+  });
+}
+
+const FORWARD = [1, 2, 3, 6];
+const BOTH_WAYS = [1, 3, 6, -1, -4, -9];
+
+describe('the memory store and the model', () => {
+  it('agree on every walk of five steps over two passes, three fires and a clock that steps', async () => {
+    const alphabet: Step[] = [
+      ...[START - 3, START, START + 3].flatMap((f) => [
+        { f, me: 'a' },
+        { f, me: 'b' },
+      ]),
+      { clockBy: 3 },
+      { clockBy: 6 },
+      { clockBy: -4 },
+    ];
+    const length = 5;
+    for (let n = 0; n < alphabet.length ** length; n += 1) {
+      const steps = Array.from(
+        { length },
+        (_, place) => alphabet[Math.floor(n / alphabet.length ** place) % alphabet.length] as Step,
+      );
+      const clock = new VirtualClock(START);
+      await compare(steps, memory(clock), clock);
+    }
+  });
+
+  it.each([
+    ['forward', FORWARD],
+    ['both ways', BOTH_WAYS],
+  ])('agree on long random walks, the clock going %s', async (_, moves) => {
+    for (let seed = 1; seed <= 400; seed += 1) {
+      const clock = new VirtualClock(START);
+      await compare(walk(seed, 80, moves), memory(clock), clock);
+    }
+  });
+
+  it('agree where more instants are claimed than are kept', async () => {
+    for (let seed = 1; seed <= 3; seed += 1) {
+      const clock = new VirtualClock(START + 3_000);
+      await compare(walk(seed, 3_000, [0], 3_000), memory(clock), clock);
+    }
+  });
+});
+
+describe('the SQLite store and the model', () => {
+  async function onSqlite(work: (store: Store, clock: VirtualClock) => Promise<void>): Promise<void> {
+    const clock = new VirtualClock(START);
+    const database = new Libsql(':memory:') as unknown as SqliteDatabase & { close(): void };
+    const backend = new SqliteBackend({ database, clock });
+    await backend.open(SETTINGS);
+    const store: Store = {
+      async claim(context) {
+        const [answer] = await backend.claimer.claimMany([{ fireKey: '', context }]);
+        return answer instanceof CoordinationError ? 'early' : (answer as Answer);
+      },
+    };
+    try {
+      await work(store, clock);
+    } finally {
+      database.close();
+    }
+  }
+
+  it.each([
+    ['forward', FORWARD],
+    ['both ways', BOTH_WAYS],
+  ])('agree on long random walks, the clock going %s', async (_, moves) => {
+    await onSqlite(async (store, clock) => {
+      for (let seed = 1; seed <= 60; seed += 1) {
+        clock.step(START - clock.now());
+        await compare(walk(seed, 80, moves), store, clock, `walk ${seed}`);
+      }
+    });
+  });
+
+  it('agree where more instants are claimed than are kept', async () => {
+    await onSqlite(async (store, clock) => {
+      clock.step(3_000);
+      await compare(walk(1, 3_000, [0], 3_000), store, clock);
+    });
+  });
+
+  it('grants what the memory store grants where claims come in batches', async () => {
+    await onSqlite(async (_store, clock) => {
+      const database = new Libsql(':memory:') as unknown as SqliteDatabase & { close(): void };
+      const sqlite = new SqliteBackend({ database, clock });
+      const plain = new MemoryBackend({ store: new MemoryStore({ clock }) });
+      await sqlite.open(SETTINGS);
+      await plain.open(SETTINGS);
+      const below = chance(7);
+      for (let round = 0; round < 400; round += 1) {
+        clock.step(FORWARD[below(FORWARD.length)] as number);
+        const instants = new Set(Array.from({ length: 1 + below(6) }, () => clock.now() - 8 + below(12)));
+        const claims = [...instants]
+          .sort((a, b) => a - b)
+          .map((f) => ({
+            fireKey: '',
+            context: contextOf(f, `pass-${below(2)}`, 'n'),
+          }));
+        // One word for both refusals: SQLite's losers only read, so an old claim may still stand there.
+        const words = (answers: readonly unknown[]) =>
+          answers.map((answer) => (answer instanceof CoordinationError ? answer.code : answer === true));
+        expect(words(await sqlite.claimer.claimMany(claims))).toEqual(words(await plain.claimer.claimMany(claims)));
+      }
+      expect(await sqlite.claimer.lastFire('n', ['entry'])).toEqual(await plain.claimer.lastFire('n', ['entry']));
+      database.close();
+    });
+  });
+});
