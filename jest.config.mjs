@@ -8,6 +8,8 @@ const library = Object.fromEntries(
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
+  // All cores: by itself Jest leaves one free, which on a machine with two halves the speed.
+  maxWorkers: '100%',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
