@@ -90,11 +90,11 @@ function nearestWorkday(day: CalendarDay, date: number): number {
   throw new Error('three days in a row without a working day');
 }
 
+const lastDayOffset: fc.Arbitrary<Field<DayTest>> = fc
+  .integer({ min: 1, max: 27 })
+  .map((n) => ({ text: `L-${n}`, has: (day: CalendarDay) => day.date === day.monthLength - n }));
 const specialDate: fc.Arbitrary<Field<DayTest>> = fc.oneof(
   fc.constant({ text: 'L', has: (day: CalendarDay) => day.date === day.monthLength }),
-  fc
-    .integer({ min: 1, max: 27 })
-    .map((n) => ({ text: `L-${n}`, has: (day: CalendarDay) => day.date === day.monthLength - n })),
   fc.constant({ text: 'LW', has: (day: CalendarDay) => day.date === nearestWorkday(day, day.monthLength) }),
   fc
     .integer({ min: 1, max: 28 })
@@ -136,7 +136,7 @@ export function randomExpression({
   const date = fc.oneof(
     { weight: 4, arbitrary: fc.constant(star) },
     { weight: 3, arbitrary: dates },
-    ...(special ? [{ weight: 3, arbitrary: specialDate }] : []),
+    ...(special ? [{ weight: 3, arbitrary: croner ? specialDate : fc.oneof(specialDate, lastDayOffset) }] : []),
   );
   const weekday = fc.oneof(
     { weight: 4, arbitrary: fc.constant(star) },
