@@ -86,14 +86,14 @@ async function compare(steps: readonly Step[], store: Store, clock: VirtualClock
     const { f, me } = step;
     const expected = model.claim(f, me, clock.now());
     const answer = await store.claim(contextOf(f, me, namespace));
-    const where = `step ${i} of ${JSON.stringify(steps)}`;
+    const where = () => `step ${i} of ${JSON.stringify(steps)}`;
     if (answer === true) {
-      if ((granted.get(f) ?? me) !== me) throw new Error(`fire ${f} was granted to two passes, ${where}`);
+      if ((granted.get(f) ?? me) !== me) throw new Error(`fire ${f} was granted to two passes, ${where()}`);
       granted.set(f, me);
     }
     // Which of two words a refusal has depends on whether the claim was removed yet.
     const same = expected === answer || (isRefusal(expected) && isRefusal(answer) && granted.has(f));
-    if (!wentBack && !same) throw new Error(`expected ${expected}, got ${answer}, ${where}`);
+    if (!wentBack && !same) throw new Error(`expected ${expected}, got ${answer}, ${where()}`);
   }
 }
 

@@ -1,0 +1,270 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfigurationError } from '../../domain/errors.js';
+import { DEFAULT_CLAIM_PROTOCOL } from '../claim-protocol.js';
+import type { ClaimContext } from '../claimer.js';
+import { SQLITE_DRIVERS, temporaryFolder } from '../fixtures/stores.js';
+import { SqliteBackend, type SqliteBackendOptions } from './sqlite-backend.js';
+import { readPragma, type SqliteDatabase } from './sqlite-client.js';
+
+const context = (claimId: string, atMs = 0): ClaimContext => ({
+  namespace: 'shop',
+  entryKey: 'report',
+  scheduledAt: new Date(atMs),
+  claimId,
+  instanceId: 'replica-1',
+  schedule: 's',
+  signal: new AbortController().signal,
+});
+
+describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  const closing: (() => unknown)[] = [];
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+    folder.remove();
+  });
+
+  function connection(path = folder.file): SqliteDatabase {
+    const database = new Driver(path, { timeout: 0 });
+    closing.push(() => database.close());
+    return database;
+  }
+
+  async function backend(options: Partial<SqliteBackendOptions> = {}): Promise<SqliteBackend> {
+    const own = 'database' in options ? {} : { path: folder.file, driver: Driver };
+    const opened = new SqliteBackend({ ...own, ...options } as SqliteBackendOptions);
+    await opened.open(DEFAULT_CLAIM_PROTOCOL);
+    closing.push(() => opened.close());
+    return opened;
+  }
+
+  const claim = ({ claimer }: SqliteBackend, claimId: string, atMs?: number) =>
+    claimer.claim('', context(claimId, atMs));
+
+  const tables = (database: SqliteDatabase) =>
+    (
+      database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`).all() as { name: string }[]
+    ).map(({ name }) => name);
+
+  describe('a connection of its own', () => {
+    it('is in WAL mode, with synchronous=FULL and no busy timeout', async () => {
+      let opened: SqliteDatabase | undefined;
+      class Watched extends Driver {
+        constructor(path: string, options?: { timeout?: number }) {
+          super(path, options);
+          opened = this as unknown as SqliteDatabase;
+        }
+      }
+      await backend({ driver: Watched });
+      const database = opened as SqliteDatabase;
+      expect(readPragma(database, 'journal_mode')).toBe('wal');
+      expect(Number(readPragma(database, 'synchronous'))).toBe(2);
+      expect(Number(readPragma(database, 'busy_timeout'))).toBe(0);
+    });
+
+    it('is closed with the backend, and can be opened again', async () => {
+      const first = await backend();
+      expect(await claim(first, 'pass-1')).toBe(true);
+      await first.close();
+      await expect(claim(first, 'pass-1')).rejects.toMatchObject({ code: 'COORDINATION_FAILED' });
+      await first.close();
+      const second = await backend();
+      expect(await claim(second, 'pass-2')).toBe(false);
+    });
+
+    it('is refused where the database would not be shared', async () => {
+      await expect(backend({ path: ':memory:' })).rejects.toThrow(/cannot be put into WAL mode .* MemoryBackend/);
+    });
+
+    it('rejects where the file cannot be opened, and can be tried again', async () => {
+      await expect(backend({ path: `${folder.path}/none/cron.db` })).rejects.toBeDefined();
+    });
+
+    it('leaves nothing open when it fails to open', async () => {
+      const blocker = connection();
+      blocker.exec('BEGIN IMMEDIATE');
+      await expect(backend()).rejects.toMatchObject({ code: 'STORE_BUSY', operation: 'open' });
+      blocker.exec('ROLLBACK');
+      expect(await claim(await backend(), 'pass-1')).toBe(true);
+    });
+  });
+
+  describe('a handle that was given', () => {
+    it('keeps its pragmas and stays open', async () => {
+      const database = connection();
+      const pragmas = () => ['journal_mode', 'synchronous', 'busy_timeout'].map((name) => readPragma(database, name));
+      database.exec('PRAGMA synchronous = NORMAL');
+      const before = pragmas();
+      const opened = await backend({ database });
+      expect(await claim(opened, 'pass-1')).toBe(true);
+      expect(pragmas()).toEqual(before);
+      expect(before[0]).toBe('delete');
+      await opened.close();
+      expect(tables(database)).toEqual(['cron_claim', 'cron_entry']);
+    });
+
+    it('is refused at open with a busy timeout, since it would stop the event loop', async () => {
+      const database = connection();
+      database.exec('PRAGMA busy_timeout = 2000');
+      await expect(backend({ database })).rejects.toThrow(/busy timeout of 2000 ms.*\{ timeout: 0 \}/);
+      expect(Number(readPragma(database, 'busy_timeout'))).toBe(2_000);
+    });
+
+    it("is not asked inside the application's transaction, and asked again after it", async () => {
+      const database = connection();
+      const opened = await backend({ database });
+      database.exec('BEGIN');
+      await expect(claim(opened, 'pass-1')).rejects.toMatchObject({ code: 'STORE_BUSY' });
+      database.exec('ROLLBACK');
+      expect(await claim(opened, 'pass-1')).toBe(true);
+    });
+
+    it('is not given a schema inside a transaction that may roll back', async () => {
+      const database = connection();
+      database.exec('BEGIN');
+      await expect(backend({ database })).rejects.toMatchObject({ code: 'STORE_BUSY' });
+      database.exec('ROLLBACK');
+      await backend({ database });
+    });
+
+    it('that does not tell whether it is inside a transaction is protected too', async () => {
+      const database = connection();
+      const silent: SqliteDatabase = {
+        exec: (sql) => database.exec(sql),
+        prepare: (sql) => database.prepare(sql),
+        close: () => database.close(),
+      };
+      const opened = await backend({ database: silent });
+      database.exec('BEGIN');
+      await expect(claim(opened, 'pass-1')).rejects.toMatchObject({ code: 'STORE_BUSY' });
+      database.exec('ROLLBACK');
+      expect(await claim(opened, 'pass-1')).toBe(true);
+      expect(await claim(opened, 'pass-2')).toBe(false);
+    });
+
+    it('shares the tables with a connection of its own', async () => {
+      const own = await backend();
+      const given = await backend({ database: connection() });
+      expect(await claim(own, 'pass-1')).toBe(true);
+      expect(await claim(given, 'pass-2')).toBe(false);
+    });
+  });
+
+  describe('while another connection holds the lock', () => {
+    it('a claim that could be won is STORE_BUSY at once', async () => {
+      const opened = await backend();
+      const blocker = connection();
+      blocker.exec('BEGIN IMMEDIATE');
+      await expect(claim(opened, 'pass-1')).rejects.toMatchObject({ code: 'STORE_BUSY', store: 'sqlite' });
+      blocker.exec('ROLLBACK');
+      expect(await claim(opened, 'pass-1')).toBe(true);
+    });
+
+    it('a claim that is lost is refused all the same: losers take no lock and write nothing', async () => {
+      const opened = await backend();
+      expect(await claim(opened, 'pass-1')).toBe(true);
+      const blocker = connection();
+      blocker.exec('BEGIN IMMEDIATE');
+      expect(await claim(opened, 'pass-2')).toBe(false);
+      blocker.exec('ROLLBACK');
+    });
+
+    it('a commit that finds readers in the way is STORE_BUSY, and nothing was claimed', async () => {
+      // Without WAL a commit waits for readers.
+      const opened = await backend({ database: connection() });
+      const reader = connection();
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM cron_claim').all();
+      await expect(claim(opened, 'pass-1')).rejects.toMatchObject({ code: 'STORE_BUSY' });
+      reader.exec('ROLLBACK');
+      expect(await claim(opened, 'pass-2')).toBe(true);
+      expect(await claim(opened, 'pass-1')).toBe(false);
+    });
+
+    it('another error is passed on as it is', async () => {
+      const opened = await backend();
+      connection().exec('DROP TABLE cron_claim');
+      await expect(claim(opened, 'pass-1')).rejects.toThrow(/no such table/);
+    });
+  });
+
+  it('a batch is granted whole or not at all', async () => {
+    const opened = await backend();
+    const refusing = connection();
+    refusing.exec(`CREATE TRIGGER refuse BEFORE INSERT ON cron_claim WHEN new.instant_ms = 2
+      BEGIN SELECT raise(ABORT, 'cannot store this'); END`);
+    const claims = [1, 2, 3].map((atMs) => ({ fireKey: '', context: context('pass-1', atMs) }));
+    await expect(opened.claimer.claimMany(claims)).rejects.toThrow('cannot store this');
+    expect(refusing.prepare('SELECT * FROM cron_claim').all()).toEqual([]);
+    expect(refusing.prepare('SELECT * FROM cron_entry').all()).toEqual([]);
+  });
+
+  it('an entry holds at most 256 claims and one head, the count in the head being the rows there are', async () => {
+    const opened = await backend();
+    for (let from = 0; from < 1_000; from += 100) {
+      const claims = Array.from({ length: 100 }, (_, i) => ({ fireKey: '', context: context('pass', from + i) }));
+      await opened.claimer.claimMany(claims);
+    }
+    const database = connection();
+    expect(database.prepare('SELECT count(*) AS n, min(instant_ms) AS lowest FROM cron_claim').all()).toEqual([
+      { n: 256, lowest: 744 },
+    ]);
+    expect(database.prepare('SELECT floor_ms, watermark_ms, claims FROM cron_entry').all()).toEqual([
+      { floor_ms: 743, watermark_ms: 999, claims: 256 },
+    ]);
+  });
+
+  it('rows that were removed by hand do not stop an entry', async () => {
+    const opened = await backend();
+    const many = Array.from({ length: 256 }, (_, i) => ({ fireKey: '', context: context('pass', i) }));
+    await opened.claimer.claimMany(many);
+    connection().exec('DELETE FROM cron_claim');
+    const more = Array.from({ length: 600 }, (_, i) => ({ fireKey: '', context: context('pass', 1_000 + i) }));
+    expect(new Set(await opened.claimer.claimMany(more))).toEqual(new Set([true]));
+  });
+
+  it('table names take a prefix, which keeps two sets of tables apart', async () => {
+    const plain = await backend();
+    const prefixed = await backend({ tablePrefix: 'shop_cron_' });
+    expect(await claim(plain, 'pass-1')).toBe(true);
+    expect(await claim(prefixed, 'pass-2')).toBe(true);
+    expect(tables(connection())).toEqual(['cron_claim', 'cron_entry', 'shop_cron_claim', 'shop_cron_entry']);
+  });
+
+  it("the store's clock is the host's", async () => {
+    const opened = await backend({ clock: { now: () => 5 } as never });
+    expect(await opened.now()).toBe(5);
+  });
+
+  it.each([
+    ['no path and no handle', {}, 'SqliteBackend.path'],
+    ['a path without a driver', { path: 'cron.db' }, 'SqliteBackend.driver'],
+    ['a handle that is none', { database: {} }, 'SqliteBackend.database'],
+    ['a handle beside a path', { database: { exec() {}, prepare() {} }, path: 'cron.db' }, 'SqliteBackend.path'],
+    ['an empty prefix', { path: 'a', driver: Driver, tablePrefix: '' }, 'SqliteBackend.tablePrefix'],
+    [
+      'a prefix that ends the statement',
+      { path: 'a', driver: Driver, tablePrefix: 'a; --' },
+      'SqliteBackend.tablePrefix',
+    ],
+    [
+      'a prefix that starts with a digit',
+      { path: 'a', driver: Driver, tablePrefix: '1a' },
+      'SqliteBackend.tablePrefix',
+    ],
+    ["SQLite's own prefix", { path: 'a', driver: Driver, tablePrefix: 'SQLite_' }, 'SqliteBackend.tablePrefix'],
+  ])('options are refused at once: %s', (_, options, subject) => {
+    let thrown: unknown;
+    try {
+      new SqliteBackend(options as never);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(ConfigurationError);
+    expect((thrown as ConfigurationError).faults.map((fault) => fault.subject)).toContain(subject);
+  });
+});
