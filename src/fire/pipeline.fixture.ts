@@ -1,0 +1,123 @@
+import type { Random } from '../ambient/random.js';
+import type { Claimer } from '../coordination/claimer.js';
+import type { CoordinationBackend } from '../coordination/coordination-backend.js';
+import type { Elector } from '../coordination/elector.js';
+import { GuardedBackend } from '../coordination/guarded-backend.js';
+import type { EntryPolicies } from '../domain/entry.js';
+import type { Fire, FireOrigin } from '../domain/fire.js';
+import { fireKey } from '../domain/fire-key.js';
+import type { CronEvent, CronEventOf, CronEventType } from '../events/cron-event.js';
+import { VirtualClock } from '../testing/virtual-clock.js';
+import type { FireContext } from './fire-context.js';
+import { type FireEntry, type Outcome, Pass } from './pass.js';
+import { Pipeline } from './pipeline.js';
+
+const POLICIES: EntryPolicies = {
+  jitterMs: 0,
+  missed: 'run-once',
+  missedToleranceMs: 60_000,
+  catchUpWithinMs: 86_400_000,
+  overlap: 'allow',
+  maxConcurrent: null,
+  timeoutMs: null,
+};
+
+/** An entry as the pipeline sees it, changed by hand. */
+export function entryOf(run: (context: FireContext) => unknown, policies: Partial<EntryPolicies> = {}, key = 'job') {
+  return {
+    key,
+    policies: { ...POLICIES, ...policies },
+    run,
+    scheduleFingerprint: 'every-minute',
+    generation: 0,
+    removed: false,
+    paused: false,
+    nextAtMs: null as number | null,
+    slots: 0,
+  } satisfies FireEntry;
+}
+
+export interface PipelineOptions {
+  readonly elector?: Elector;
+  readonly claimer?: Claimer;
+  readonly backend?: Partial<CoordinationBackend> & { readonly claimer: Claimer };
+  readonly random?: Partial<Random>;
+  readonly coordinationTimeoutMs?: number;
+  readonly claimPatienceMs?: number;
+}
+
+/** A pipeline with real coordination guards; time, chance and drain in the test's hands. */
+export function pipelineOf(options: PipelineOptions = {}) {
+  const clock = new VirtualClock();
+  let ids = 0;
+  const random: Random = { fraction: () => 0.5, uuid: () => `claim-${++ids}`, ...options.random };
+  const settings = {
+    namespace: 'shop',
+    instanceId: 'replica-1',
+    coordinationTimeoutMs: options.coordinationTimeoutMs ?? 5_000,
+    claimPatienceMs: options.claimPatienceMs ?? 30_000,
+    maxClockSkewMs: 10_000,
+    retentionMs: 3_600_000,
+  };
+  const backend = options.backend ?? (options.claimer && { claimer: options.claimer });
+  const claims = backend && new GuardedBackend({ store: 'custom', ...backend }, settings, { clock, random });
+  const events: CronEvent[] = [];
+  const drain = { draining: false, outOfTime: false };
+  let alarms = 0;
+  const pipeline = new Pipeline({
+    ...settings,
+    clock,
+    random,
+    claims,
+    elector: options.elector,
+    emit: (event) => void events.push(event),
+    draining: () => drain.draining,
+    outOfTime: () => drain.outOfTime,
+    drainDeadlineMs: 10_000,
+    alarms: {
+      set: (delayMs, callback) => {
+        alarms += 1;
+        return clock.setTimer(callback, delayMs);
+      },
+      cancel: (alarm) => clock.clearTimer(alarm),
+    },
+  });
+  const send = (entry: FireEntry, origin: FireOrigin = 'schedule', onEnd?: (outcome: Outcome) => void): Pass => {
+    const atMs = clock.now();
+    const fire: Fire = { entryKey: entry.key, fireKey: fireKey(entry.key, atMs), scheduledAt: new Date(atMs), origin };
+    const pass = new Pass(fire, entry, entry.generation, onEnd);
+    pipeline.send(pass);
+    return pass;
+  };
+  return {
+    clock,
+    claims,
+    pipeline,
+    events,
+    drain,
+    send,
+    /** Waits that were set on the scheduler's timer. */
+    alarmsSet: () => alarms,
+    ofType: <T extends CronEventType>(type: T) =>
+      events.filter((event): event is CronEventOf<T> => event.type === type),
+    /** Types without their prefix, and the reason where there is one. */
+    story: () =>
+      events.map((event) => {
+        const type = event.type.replace('fire.', '');
+        return 'reason' in event ? `${type} ${event.reason}` : type;
+      }),
+  };
+}
+
+export const yes: Claimer = { claim: async () => true };
+
+/** A promise that is settled by hand. */
+export function held<T>() {
+  let answer!: (value: T) => void;
+  let fail!: (reason: unknown) => void;
+  const promise = new Promise<T>((resolve, reject) => {
+    answer = resolve;
+    fail = reject;
+  });
+  return { promise, answer, fail };
+}
