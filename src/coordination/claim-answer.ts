@@ -1,5 +1,5 @@
 import type { ClaimOutcome } from './claim-request.js';
-import { CoordinationError, toCoordinationError } from './coordination-error.js';
+import { CoordinationError, isError, toCoordinationError } from './coordination-error.js';
 
 const GRANTED: ClaimOutcome = Object.freeze({ kind: 'granted' });
 const ALREADY_CLAIMED: ClaimOutcome = Object.freeze({ kind: 'refused', superseded: false });
@@ -15,8 +15,7 @@ export function readAnswer(answer: unknown, store: string): ClaimOutcome {
 /** Reads the answer to one claim of a batch, which has two words more: `'superseded'`, and an error for this claim alone. */
 export function readBatchAnswer(answer: unknown, store: string): ClaimOutcome {
   if (answer === 'superseded') return SUPERSEDED;
-  if (answer instanceof Error)
-    return { kind: 'error', error: toCoordinationError(answer, { store, operation: 'claim' }) };
+  if (isError(answer)) return { kind: 'error', error: toCoordinationError(answer, { store, operation: 'claim' }) };
   return readAnswer(answer, store);
 }
 

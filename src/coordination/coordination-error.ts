@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { DistributedCronError } from '../domain/errors.js';
 
 /**
@@ -48,17 +49,19 @@ export function toCoordinationError(
   cause: unknown,
   subject: { readonly store: string; readonly operation: string },
 ): CoordinationError {
-  if (cause instanceof CoordinationError) return cause;
-  if (cause instanceof Error && cause.name === 'CoordinationError' && 'code' in cause)
-    return cause as CoordinationError;
-  return new CoordinationError('COORDINATION_FAILED', subject, `failed: ${described(cause)}`, { cause });
+  let message: string;
+  try {
+    if (cause instanceof CoordinationError) return cause;
+    if (isError(cause) && cause.name === 'CoordinationError' && 'code' in cause) return cause as CoordinationError;
+    message = isError(cause) ? cause.message : String(cause);
+  } catch {
+    // What was thrown may be anything, a proxy that throws when it is looked at included.
+    message = 'it threw something that cannot be described';
+  }
+  return new CoordinationError('COORDINATION_FAILED', subject, `failed: ${message}`, { cause });
 }
 
-/** What was thrown may be anything, a proxy that throws when it is looked at included. */
-function described(cause: unknown): string {
-  try {
-    return cause instanceof Error ? cause.message : String(cause);
-  } catch {
-    return 'it threw something that has no text';
-  }
+/** Also for errors of another realm, such as those of Node's own modules in a test runner that gives each file its globals. */
+export function isError(value: unknown): value is Error {
+  return types.isNativeError(value) || value instanceof Error;
 }

@@ -52,10 +52,25 @@ describe('a claim fails closed', () => {
   });
 
   it.each([
-    ['undefined', Promise.reject(undefined)],
-    ['an object that throws when it is described', Promise.reject({ toString: null, valueOf: null })],
-  ])('survives a rejection with %s', async (_, answer) => {
-    const { guard } = guarded({ claimer: answering(answer) });
+    ['undefined', () => undefined],
+    ['an object that throws when it is described', () => ({ toString: null, valueOf: null })],
+    [
+      'a proxy that throws whatever is asked of it',
+      () =>
+        new Proxy(
+          {},
+          {
+            get() {
+              throw new Error('no');
+            },
+            getPrototypeOf() {
+              throw new Error('no');
+            },
+          },
+        ),
+    ],
+  ])('survives a rejection with %s', async (_, reason) => {
+    const { guard } = guarded({ claimer: { claim: () => Promise.reject(reason()) } });
     expect(word(await guard.claim(request('report')))).toBe('COORDINATION_FAILED');
   });
 

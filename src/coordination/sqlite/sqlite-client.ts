@@ -1,4 +1,4 @@
-import { CoordinationError } from '../coordination-error.js';
+import { CoordinationError, isError } from '../coordination-error.js';
 
 export const SQLITE_STORE = 'sqlite';
 
@@ -73,7 +73,7 @@ export function insideApplicationsTransaction(operation: string): CoordinationEr
 }
 
 function isBusy(cause: unknown): cause is Error {
-  if (!(cause instanceof Error)) return false;
+  if (!isError(cause)) return false;
   const { code, errcode } = cause as { code?: unknown; errcode?: unknown };
   // better-sqlite3 and libsql name the code.
   if (typeof code === 'string' && /^SQLITE_(?:BUSY|LOCKED)/.test(code)) return true;

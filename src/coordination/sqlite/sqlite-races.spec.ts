@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../ambient/clock.js';
+import { systemRandom } from '../../ambient/random.js';
+import { compileInto } from '../fixtures/compiled.js';
+import { follow, request, SETTINGS, word } from '../fixtures/guarded.js';
+import { ReplicaProcess } from '../fixtures/replica-process.js';
+import { SQLITE_DRIVERS, temporaryFolder } from '../fixtures/stores.js';
+import { GuardedBackend } from '../guarded-backend.js';
+import { SqliteBackend } from './sqlite-backend.js';
+
+const REPLICAS = 10;
+const ROUNDS = 500;
+/** Rounds that run at the same time, each with an entry of its own. */
+const LANES = 5;
+
+describe.each(SQLITE_DRIVERS)('ten processes on one SQLite file through $name', ({ name }) => {
+  const folder = temporaryFolder();
+  let replicas: ReplicaProcess[] = [];
+  const all = (what: 'open' | 'claim', how: Record<string, unknown>) =>
+    Promise.all(replicas.map((replica) => replica.ask(what, how)));
+
+  beforeAll(async () => {
+    compileInto(folder.path);
+    replicas = Array.from({ length: REPLICAS }, () => new ReplicaProcess(folder.path, name));
+    expect(await Promise.all(replicas.map(({ ready }) => ready))).toEqual(replicas.map(() => 'ready'));
+  }, 60_000);
+
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.end()));
+    folder.remove();
+  });
+
+  it('open a file that is not there yet at the same time', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      expect(await all('open', { path: `${folder.path}/fresh-${round}.db` })).toEqual(replicas.map(() => undefined));
+      expect(winners(await all('claim', { entryKey: 'first', atMs: 0 }))).toBe(1);
+    }
+  }, 60_000);
+
+  it(`claim one fire at once, ${ROUNDS} rounds: one winner each, the others refused`, async () => {
+    await all('open', { path: folder.file });
+    for (let round = 0; round < ROUNDS; round += LANES) {
+      const lanes = Array.from({ length: LANES }, (_, lane) =>
+        all('claim', { entryKey: `report-${lane}`, atMs: round * 1_000 }),
+      );
+      for (const answers of await Promise.all(lanes)) expect(winners(answers)).toBe(1);
+    }
+  }, 120_000);
+
+  function winners(answers: readonly unknown[]): number {
+    const granted = answers.filter((answer) => answer === 'granted').length;
+    // No third word: busy was waited for, and nobody is told an error.
+    expect(answers.filter((answer) => answer !== 'granted')).toEqual(new Array(REPLICAS - granted).fill('refused'));
+    return granted;
+  }
+});
+
+describe.each(SQLITE_DRIVERS)('while another connection holds the lock, through $name', ({ driver: Driver }) => {
+  it('the event loop goes on, and the claim is granted once the lock is free', async () => {
+    const folder = temporaryFolder();
+    const ambient = { clock: systemClock, random: systemRandom };
+    const guard = new GuardedBackend(new SqliteBackend({ path: folder.file, driver: Driver }), SETTINGS, ambient);
+    const blocker = new Driver(folder.file, { timeout: 0 });
+    try {
+      await guard.open();
+      blocker.exec('BEGIN IMMEDIATE');
+      const claim = follow(guard.claim(request('report', { scheduledAt: new Date() })));
+      // Turns are counted, not time: a call that waited for the lock would let none happen before its end.
+      for (let turn = 0; turn < 100; turn += 1) {
+        await new Promise<void>((next) => void systemClock.setTimer(next, 1));
+        expect(claim.settled).toBe(false);
+      }
+      blocker.exec('COMMIT');
+      while (!claim.settled) await new Promise<void>((next) => void systemClock.setTimer(next, 1));
+      expect(word(claim.value as never)).toBe('granted');
+    } finally {
+      await guard.close();
+      blocker.close();
+      folder.remove();
+    }
+  });
+});
