@@ -126,7 +126,7 @@ export interface FireFailedEvent extends FireEventBase {
   readonly error: unknown;
 }
 
-/** A method that did not end on its aborted signal has ended now; until here its slot stayed held. */
+/** A method whose fire had failed by its timeout or the drain deadline has ended now; until here its slot stayed held. */
 export interface FireReturnedLateEvent extends FireEventBase {
   readonly type: 'fire.returned-late';
   readonly durationMs: number;
