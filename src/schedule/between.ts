@@ -2,8 +2,8 @@ import { instantMs } from './instant.js';
 import type { Schedule } from './schedule.js';
 import { ScheduleError } from './schedule-error.js';
 
-/** More instants than this are refused, not collected: it is eleven days of a schedule of every second. */
-export const MOST_BETWEEN = 1_000_000;
+/** More instants than this are refused, not collected: it is a day of a schedule of every second. */
+export const MOST_BETWEEN = 100_000;
 
 /** The instants from `from` on and before `to`, in order. `from` itself is among them if it is an instant, `to` never: two ranges that meet share none. */
 export function between(schedule: Schedule, from: Date | number, to: Date | number): Date[] {

@@ -283,12 +283,11 @@ function parseItem(
   const fail: Fail = (fault) => {
     throw new CronExpressionError(expression, { field: field.name, position, ...fault });
   };
-  const upper = text.toUpperCase();
-  if (upper.startsWith('H')) return spreadItem(field, upper, entryKey, fail);
+  if (/^h/i.test(text)) return spreadItem(field, text, entryKey, fail);
   item =
-    (field === DAY_OF_MONTH ? specialDate(upper, fail) : undefined) ??
-    (field === DAY_OF_WEEK ? specialWeekday(field, upper, fail) : undefined) ??
-    plainItem(field, upper, fail);
+    (field === DAY_OF_MONTH ? specialDate(text, fail) : undefined) ??
+    (field === DAY_OF_WEEK ? specialWeekday(field, text, fail) : undefined) ??
+    plainItem(field, text, fail);
   if (known.size >= ITEMS_KEPT) known.clear();
   known.set(text, item);
   return item;
@@ -296,7 +295,7 @@ function parseItem(
 
 type Fail = (fault: ExpressionFault) => never;
 
-const PLAIN = /^(\*|\?|[0-9]+|[A-Z]{3})(?:-([0-9]+|[A-Z]{3}))?(?:\/([0-9]+))?$/;
+const PLAIN = /^(\*|\?|[0-9]+|[A-Z]{3})(?:-([0-9]+|[A-Z]{3}))?(?:\/([0-9]+))?$/i;
 
 /** `*`, `?`, a value, a range, each with a step or without. */
 function plainItem(field: CronField, text: string, fail: Fail): Item {
@@ -331,7 +330,7 @@ function plainItem(field: CronField, text: string, fail: Fail): Item {
 }
 
 function readValue(field: CronField, text: string, fail: Fail): number {
-  const value = /^[0-9]/.test(text) ? Number(text) : field.names.get(text);
+  const value = /^[0-9]/.test(text) ? Number(text) : field.names.get(text.toUpperCase());
   if (value === undefined) {
     return fail({
       reason: `"${text}" is not understood`,
@@ -346,26 +345,26 @@ function readValue(field: CronField, text: string, fail: Fail): number {
 
 /** `L`, `L-n`, `LW`, `nW`. */
 function specialDate(text: string, fail: Fail): Item | undefined {
-  if (text === 'LW') return specialItem({ lastWorkday: true });
-  const fromLast = /^L-([0-9]+)$/.exec(text)?.[1];
+  if (/^LW$/i.test(text)) return specialItem({ lastWorkday: true });
+  const fromLast = /^L-([0-9]+)$/i.exec(text)?.[1];
   if (fromLast !== undefined) {
     if (Number(fromLast) > 30) return fail({ reason: `no month has a day ${fromLast} days before its last` });
     return specialItem({ fromLast: 1 << Number(fromLast) });
   }
-  const nearest = /^([0-9]+)W$/.exec(text)?.[1];
+  const nearest = /^([0-9]+)W$/i.exec(text)?.[1];
   if (nearest !== undefined) return specialItem({ nearestWorkday: 1 << (readValue(DAY_OF_MONTH, nearest, fail) - 1) });
-  return text === 'L' && read(DAY_OF_MONTH, text, fail).hasLastChar ? specialItem({ fromLast: 1 }) : undefined;
+  return /^L$/i.test(text) && read(DAY_OF_MONTH, text, fail).hasLastChar ? specialItem({ fromLast: 1 }) : undefined;
 }
 
 /** `d#n`, `dL`. */
 function specialWeekday(field: CronField, text: string, fail: Fail): Item | undefined {
-  if (text === 'L') {
+  if (/^L$/i.test(text)) {
     return fail({
       reason: '"L" has no weekday',
       hint: 'Write the weekday in front: "5L" or "FRIL" is the last Friday.',
     });
   }
-  const match = /^([0-9]+|[A-Z]{3})(?:#([0-9]+)|L)$/.exec(text);
+  const match = /^([0-9]+|[A-Z]{3})(?:#([0-9]+)|L)$/i.exec(text);
   if (match === null) return undefined;
   const weekday = readValue(field, match[1]!, fail) % 7;
   if (match[2] === undefined) {
@@ -380,7 +379,7 @@ function specialWeekday(field: CronField, text: string, fail: Fail): Item | unde
 
 /** `H`, `H(a-b)`, each with a step or without. Never kept: it depends on the entry key. */
 function spreadItem(field: CronField, text: string, entryKey: string | undefined, fail: Fail): Item {
-  const match = /^H(?:\(([^()-]+)-([^()-]+)\))?(?:\/([0-9]+))?$/.exec(text);
+  const match = /^H(?:\(([^()-]+)-([^()-]+)\))?(?:\/([0-9]+))?$/i.exec(text);
   if (match === null) return fail({ reason: `"${text}" is not understood`, hint: 'Write "H", "H(a-b)" or "H/n".' });
   if (entryKey === undefined) {
     return fail({ reason: '"H" needs an entry key to be spread by', hint: 'Give the option entryKey.' });
@@ -419,7 +418,7 @@ const UNUSED_DATE = new CronDate(0, 'UTC');
 function read(field: CronField, text: string, fail: Fail) {
   const index = CRON_FIELDS.indexOf(field);
   const fields = ['*', '*', '*', '*', '*', '*'];
-  fields[index] = text;
+  fields[index] = text.toUpperCase();
   try {
     const parsed = CronExpressionParser.parse(fields.join(' '), { currentDate: UNUSED_DATE, tz: 'UTC' }).fields;
     return [parsed.second, parsed.minute, parsed.hour, parsed.dayOfMonth, parsed.month, parsed.dayOfWeek][index]!;
