@@ -2,7 +2,7 @@
  * `npm run demo`: installs what is missing, builds the library and the sample application where a source is newer than its
  * build, and starts the sample application's fleet with the arguments it was given (`npm run demo -- --seconds 20 --json`).
  *
- * sample-app/tsconfig.json compiles sample-app/src to sample-app/dist; the entry is sample-app/src/demo.ts. It imports the library by its
+ * sample-app/tsconfig.json compiles sample-app/src to sample-app/dist; the entry is sample-app/src/demo/main.ts. It imports the library by its
  * name, as an application would: Node resolves the name to this package's own `exports`, hence dist/, because sample-app/
  * has no package.json of its own. Do not add one.
  */
@@ -13,7 +13,7 @@ import { ensureInstalled } from './install.mjs';
 import { must, ROOT } from './run.mjs';
 
 const SAMPLE = join(ROOT, 'sample-app');
-const ENTRY = join(SAMPLE, 'dist', 'demo.js');
+const ENTRY = join(SAMPLE, 'dist', 'demo', 'main.js');
 const ageOf = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 function isStale() {
