@@ -107,6 +107,16 @@ describe('asking again', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('is not asked a last time when the timer of its end calls back a little early', async () => {
+    const { claimer, batches } = batchClaimer(() => Promise.reject(failure('STORE_BUSY')));
+    const { guard, clock } = guarded({ claimer }, { claimPatienceMs: 5 });
+    const claim = follow(guard.claim(request('a')));
+    await clock.settle();
+    await clock.wakeEarly(0.6);
+    expect(word(claim.value as never)).toBe('STORE_BUSY');
+    expect(batches).toHaveLength(1);
+  });
+
   it('asks at least once, and gives that ask its whole time, even if untilMs has passed', async () => {
     const slow = held<ClaimAnswer[]>();
     const { claimer, batches } = batchClaimer(() => slow.promise);

@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../ambient/clock.js';
+import { type Clock, MAX_TIMER_DELAY_MS, type TimerHandle } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
 import { busyWaitMs, failureWaitMs, worthAskingAgain } from './ask-again.js';
 import { readAnswer, readBatch } from './claim-answer.js';
@@ -21,6 +21,8 @@ export interface ClaimDeskSettings {
 const LARGEST_BATCH = 1_000;
 /** Rounds of microtasks without a new claim after which a turn's claims are complete: stages before the claim differ by few. */
 const QUIET_ROUNDS = 4;
+/** Timers call back up to a millisecond early; what is left then is no time to ask in. */
+const LEAST_MS = 1;
 /** Calls at a time when a failed batch is asked one by one. */
 const ONE_BY_ONE = 16;
 
@@ -203,7 +205,7 @@ export class ClaimDesk {
     const early = error.code === 'CLOCK_AHEAD';
     const waitMs = early ? (error.aheadMs ?? Number.NaN) : this.#waitMs(open, error);
     const again = this.#repeatable && !this.#stopped && (early ? waitMs < remainingMs : worthAskingAgain(error));
-    if (!again || remainingMs <= 0) {
+    if (!again || remainingMs < LEAST_MS) {
       this.#fail(open, error);
       return;
     }
@@ -222,7 +224,8 @@ export class ClaimDesk {
     if (this.#alarm !== undefined && this.#alarm.dueMs <= dueMs) return;
     const { clock } = this.ambient;
     if (this.#alarm !== undefined) clock.clearTimer(this.#alarm.timer);
-    const timer = clock.setTimer(() => this.#wake(), Math.max(0, Math.ceil(dueMs - clock.monotonic())));
+    const delayMs = Math.min(MAX_TIMER_DELAY_MS, Math.max(0, Math.ceil(dueMs - clock.monotonic())));
+    const timer = clock.setTimer(() => this.#wake(), delayMs);
     this.#alarm = { timer, dueMs };
   }
 
@@ -234,14 +237,14 @@ export class ClaimDesk {
     let nextDueMs = Number.POSITIVE_INFINITY;
     for (const waiting of this.#waiting.splice(0)) {
       const remainingMs = this.#remainingMs(waiting.open);
-      if (remainingMs <= 0) {
+      if (remainingMs < LEAST_MS) {
         this.#fail(waiting.open, waiting.error);
       } else if (waiting.early && waiting.dueMs > nowMs + 1) {
         this.#waiting.push(waiting);
         nextDueMs = Math.min(nextDueMs, waiting.dueMs);
       } else {
         claims.push(waiting.open);
-        limitMs = Math.max(limitMs, remainingMs);
+        limitMs = Math.max(limitMs, Math.ceil(remainingMs));
       }
     }
     if (nextDueMs !== Number.POSITIVE_INFINITY) this.#wakeAt(nextDueMs);

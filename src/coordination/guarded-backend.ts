@@ -106,7 +106,7 @@ export class GuardedBackend {
     const endsAtMs = clock.monotonic() + coordinationTimeoutMs;
     for (;;) {
       try {
-        const limitMs = Math.max(1, endsAtMs - clock.monotonic());
+        const limitMs = Math.max(1, Math.ceil(endsAtMs - clock.monotonic()));
         await this.#call('open', (signal) => this.backend.open?.({ maxClockSkewMs, retentionMs }, signal), limitMs);
         return;
       } catch (cause) {

@@ -121,6 +121,10 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
       await expect(claim(opened, 'pass-1')).rejects.toMatchObject({ code: 'STORE_BUSY' });
       database.exec('ROLLBACK');
       expect(await claim(opened, 'pass-1')).toBe(true);
+      // Not even for a claim that is lost and would only be read.
+      database.exec('BEGIN');
+      await expect(claim(opened, 'pass-2')).rejects.toMatchObject({ code: 'STORE_BUSY' });
+      database.exec('ROLLBACK');
     });
 
     it('is not given a schema inside a transaction that may roll back', async () => {
