@@ -11,7 +11,7 @@ import { type Plan, type PlannedFire, plan } from './plan.js';
 import { TimerHeap } from './timer-heap.js';
 
 /** The longest single wait. A step of the wall clock, or a machine that slept, is noticed this late; longer waits are slices of it. */
-export const MAX_WAIT_MS = 1_000;
+export const MAX_WAIT_MS = 5_000;
 
 /** A wall clock behind the last reached instant by less than this woke early; by more, it was set back. */
 export const EARLY_WAKE_MS = 50;
