@@ -11,62 +11,67 @@ export interface CollectedEntry {
   readonly method: DiscoveredMethod;
   readonly schedule: unknown;
   readonly options: DistributedCronEntryOptions | undefined;
-  /** The key comes from names that a minifier has made up: the next build may change it. */
+  /** The key comes from names that a minifier has made up, or from none: the next build may change it. */
   readonly keyFromShortName: boolean;
 }
 
 /** Class names below this length come from a minifier. */
 const SHORTEST_CLASS_NAME = 3;
 
-/** From decorated methods to entries. Every fault of every entry goes to `faults`; only sound entries are answered. */
+/**
+ * From decorated methods to entries. Every fault of every entry goes to `faults`; only sound entries are answered. `added` are the keys of entries that code
+ * has added before.
+ */
 export function collectEntries(
   methods: readonly DiscoveredMethod[],
   module: ResolvedOptions,
   faults: ConfigurationFault[],
+  added: readonly string[] = [],
 ): readonly CollectedEntry[] {
   const collected: CollectedEntry[] = [];
-  const places = new Map<string, string>();
+  const places = new Map<string, string>(added.map((key) => [key, 'an entry added through the registry']));
   for (const method of methods) {
-    const subject = `${method.className}.${String(method.methodName)}`;
+    const subject = `${method.className || 'anonymous class'}.${String(method.methodName)}`;
     for (const { schedule, options } of method.schedules) {
-      const keyGiven = options?.key !== undefined;
-      if (method.schedules.length > 1 && !keyGiven) {
-        faults.push({
-          code: 'KEY_MISSING',
-          subject,
-          expected: 'a key on each of several schedules of one method',
-          got: 'none',
-          hint: "Give each @DistributedCron its own { key: '…' }: the key is the identity of its fires over the fleet.",
-        });
-        continue;
-      }
-      const key = keyGiven ? options.key : subject;
-      const place = `${subject} (${method.moduleName})`;
-      const other = places.get(key);
-      if (other !== undefined) {
-        faults.push({
-          code: 'KEY_DUPLICATE',
-          subject: `${place}, key "${key}"`,
-          expected: 'a key of its own',
-          got: `the key of ${other}`,
-          hint: 'Fires are claimed by key: of two entries with one key only one would run. Give one of them another key, or provide the class once.',
-        });
-        continue;
-      }
-      if (typeof key === 'string') places.set(key, place);
+      const faultsBefore = faults.length;
+      const key: unknown = options?.key ?? undefined;
+      if (method.schedules.length > 1 && key === undefined) faults.push(keyMissing(subject));
+      else takePlace(key ?? subject, `${subject} (${method.moduleName})`, places, faults);
+      // What else is wrong with it belongs in the same report.
       const entry = resolveEntry({ subject, defaultKey: subject, schedule, options }, module, faults);
-      if (entry === undefined) continue;
-      collected.push({
-        entry,
-        method,
-        schedule,
-        options,
-        keyFromShortName: !keyGiven && method.className.length < SHORTEST_CLASS_NAME,
-      });
+      if (entry === undefined || faults.length > faultsBefore) continue;
+      const keyFromShortName = key === undefined && method.className.length < SHORTEST_CLASS_NAME;
+      collected.push({ entry, method, schedule, options, keyFromShortName });
     }
   }
   for (const key of module.entries.keys()) if (!places.has(key)) faults.push(unknownEntry(key, [...places.keys()]));
   return collected;
+}
+
+function takePlace(key: unknown, place: string, places: Map<string, string>, faults: ConfigurationFault[]): void {
+  // A key that is no text has a fault of its own.
+  if (typeof key !== 'string') return;
+  const other = places.get(key);
+  if (other === undefined) places.set(key, place);
+  else {
+    faults.push({
+      code: 'KEY_DUPLICATE',
+      subject: `${place}, key "${key}"`,
+      expected: 'a key of its own',
+      got: `the key of ${other}`,
+      hint: 'Fires are claimed by key: of two entries with one key only one would run. Give one of them another key, or provide the class once.',
+    });
+  }
+}
+
+function keyMissing(subject: string): ConfigurationFault {
+  return {
+    code: 'KEY_MISSING',
+    subject,
+    expected: 'a key on each of several schedules of one method',
+    got: 'none',
+    hint: "Give each @DistributedCron its own { key: '…' }: the key is the identity of its fires over the fleet.",
+  };
 }
 
 function unknownEntry(key: string, known: readonly string[]): ConfigurationFault {

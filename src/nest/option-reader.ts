@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from '../domain/duration.js';
+import { type Duration, durationMs, formatDuration } from '../domain/duration.js';
 import type { ConfigurationFault } from '../domain/errors.js';
 
 /** Reads the members of one options object; every fault goes to one list, and a faulty member reads as its default. */
@@ -7,31 +7,35 @@ export class OptionReader {
 
   constructor(
     source: unknown,
-    /** Where the object stands: `forRoot`, `entries.report`, `Reports.daily`. */
-    private readonly path: string,
+    /** Where the object stands: `forRoot`, `forRoot.entries["report"]`, `Reports.daily, key "report"`. */
+    private readonly place: string,
     known: readonly string[],
     private readonly faults: ConfigurationFault[],
+    /** What stands between that and the name of an option. */
+    private readonly joint = '.',
   ) {
-    if (source !== undefined && (typeof source !== 'object' || source === null)) {
-      this.fault(undefined, 'OPTION_TYPE', 'an object', source);
-    }
-    this.source = typeof source === 'object' && source !== null ? (source as Record<string, unknown>) : {};
+    if (source !== undefined && !isRecord(source)) this.fault(undefined, 'OPTION_TYPE', 'an object', source);
+    this.source = isRecord(source) ? source : {};
     for (const name of Object.keys(this.source)) if (!known.includes(name)) this.unknown(name, known);
   }
 
-  duration<T extends number | null>(name: string, fallbackMs: T, atLeastMs = 0): number | T {
-    return this.read<number | T>(
-      name,
-      fallbackMs,
-      'a duration in milliseconds, or a text such as "30s"',
-      (value: Duration) => {
-        const readMs = durationMs(value);
-        return readMs !== undefined && readMs >= atLeastMs ? readMs : undefined;
-      },
-    );
+  duration<T extends number | null>(
+    name: string,
+    fallbackMs: T,
+    atLeastMs = 0,
+    atMostMs = Number.POSITIVE_INFINITY,
+  ): number | T {
+    const from = atLeastMs === 0 ? '' : ` of at least ${formatDuration(atLeastMs)}`;
+    const to = atMostMs === Number.POSITIVE_INFINITY ? '' : ` and at most ${formatDuration(atMostMs)}`;
+    const expected = `a duration${from}${to}, in milliseconds or as a text such as "30s"`;
+    return this.read<number | T>(name, fallbackMs, expected, (value: Duration) => {
+      const readMs = durationMs(value);
+      return readMs !== undefined && readMs >= atLeastMs && readMs <= atMostMs ? readMs : undefined;
+    });
   }
 
   oneOf<T extends string>(name: string, fallback: T, allowed: readonly T[]): T {
+    if (!this.has(name)) return fallback;
     const expected = `one of ${allowed.map((value) => `"${value}"`).join(', ')}`;
     return this.read(name, fallback, expected, (value: T) => (allowed.includes(value) ? value : undefined));
   }
@@ -67,9 +71,7 @@ export class OptionReader {
 
   record(name: string): Readonly<Record<string, unknown>> {
     return this.read<Readonly<Record<string, unknown>>>(name, {}, 'an object by entry key', (value: unknown) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? (value as Record<string, unknown>)
-        : undefined,
+      isRecord(value) ? value : undefined,
     );
   }
 
@@ -84,7 +86,7 @@ export class OptionReader {
   fault(name: string | undefined, code: string, expected: string, got: unknown, hint?: string): void {
     this.faults.push({
       code,
-      subject: name === undefined ? this.path : `${this.path}.${name}`,
+      subject: name === undefined ? this.place : `${this.place}${this.joint}${name}`,
       expected,
       got: shown(got),
       ...(hint === undefined ? {} : { hint }),
@@ -110,6 +112,10 @@ export class OptionReader {
       near === undefined ? `Known: ${[...known].sort().join(', ')}.` : `Did you mean "${near}"?`,
     );
   }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A value as an error message shows it: short, and never with a getter called. */

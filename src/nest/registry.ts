@@ -2,6 +2,7 @@ import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js
 import type { Fire } from '../domain/fire.js';
 import type { EntryView, Scheduler } from '../engine/scheduler.js';
 import type { FireContext } from '../fire/fire-context.js';
+import { shown } from './option-reader.js';
 import type { DistributedCronEntryOptions, EntryConfiguration, ScheduleInput } from './options.js';
 import { type ResolvedEntry, resolveEntry } from './resolve-entry.js';
 import type { ResolvedOptions } from './resolve-options.js';
@@ -29,8 +30,13 @@ export interface RegistrySnapshot {
 interface Written {
   readonly schedule: unknown;
   readonly options: DistributedCronEntryOptions | undefined;
-  readonly changes: EntryConfiguration;
+  readonly changes: EntryConfiguration | undefined;
 }
+
+const NO_OPTIONS: RegistryEntryOptions = Object.freeze({});
+
+/** How errors name an entry that code adds or changes. */
+const SUBJECT = 'DistributedCronRegistry';
 
 /** The entries of this replica. What is added, updated, paused or removed here changes this replica alone. */
 export class DistributedCronRegistry {
@@ -58,17 +64,19 @@ export class DistributedCronRegistry {
   }
 
   /**
-   * Adds an entry on this replica alone: add it on every replica that shall share its fires.
+   * Adds an entry on this replica alone: add it on every replica that shall share its fires. Configuration by key counts for it too; if that says
+   * `enabled: false`, the entry is validated and not scheduled.
    * @throws ConfigurationError with every fault, EntryExistsError, SchedulerStoppedError
    */
   add(
     key: string,
     schedule: ScheduleInput,
     run: (fire: FireContext) => unknown,
-    options: RegistryEntryOptions = {},
+    options: RegistryEntryOptions = NO_OPTIONS,
   ): void {
-    const written = { schedule, options: { ...options, key }, changes: {} };
-    const { policies, schedule: resolved } = this.resolve(key, written);
+    const written = { schedule, options: options === NO_OPTIONS ? options : { ...options, key }, changes: undefined };
+    const { policies, schedule: resolved, enabled } = this.resolve(key, written, [run]);
+    if (!enabled) return;
     this.scheduler.add({ key, schedule: resolved, policies, run });
     this.written.set(key, written);
   }
@@ -81,9 +89,10 @@ export class DistributedCronRegistry {
   update(key: string, change: RegistryEntryChange): void {
     this.scheduler.require(key);
     const { run, ...options } = change;
+    const named = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
     const before = this.written.get(key)!;
-    const written = { ...before, changes: { ...before.changes, ...options } };
-    const { schedule, policies } = this.resolve(key, written);
+    const written = { ...before, changes: { ...before.changes, ...named } };
+    const { schedule, policies } = this.resolve(key, written, run === undefined ? [] : [run]);
     this.scheduler.update(key, { schedule, policies, ...(run === undefined ? {} : { run }) });
     this.written.set(key, written);
   }
@@ -117,8 +126,10 @@ export class DistributedCronRegistry {
     return this.scheduler.triggerAndWait(key) as Promise<T>;
   }
 
-  /** The entry's next instants from now, at most `count`. @throws EntryNotFoundError */
+  /** The entry's next instants from now, at most `count`. @throws EntryNotFoundError; RangeError for a count that is no whole number */
   next(key: string, count = 1): Date[] {
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw new RangeError(`next needs a whole number of instants; got ${count}.`);
     return this.scheduler.next(key, count);
   }
 
@@ -134,17 +145,20 @@ export class DistributedCronRegistry {
 
   /** Adopts an entry that a decorator wrote. Called at bootstrap. */
   adopt(key: string, schedule: unknown, options: DistributedCronEntryOptions | undefined): void {
-    this.written.set(key, { schedule, options, changes: {} });
+    this.written.set(key, { schedule, options, changes: undefined });
   }
 
-  private resolve(key: string, written: Written): ResolvedEntry {
-    const faults: ConfigurationFault[] = [];
-    const entry = resolveEntry(
-      { subject: `registry entry "${key}"`, defaultKey: key, ...written },
-      this.options,
-      faults,
-    );
-    if (entry === undefined) throw new ConfigurationError(faults);
+  private resolve(key: string, written: Written, methods: readonly unknown[]): ResolvedEntry {
+    const faults: ConfigurationFault[] = methods
+      .filter((method) => typeof method !== 'function')
+      .map((method) => ({
+        code: 'OPTION_VALUE',
+        subject: `${SUBJECT}, key "${key}", run`,
+        expected: 'a function',
+        got: shown(method),
+      }));
+    const entry = resolveEntry({ subject: SUBJECT, defaultKey: key, ...written }, this.options, faults);
+    if (entry === undefined || faults.length > 0) throw new ConfigurationError(faults);
     return entry;
   }
 }

@@ -1,6 +1,8 @@
+import { MAX_TIMER_DELAY_MS } from '../ambient/clock.js';
 import type { Claimer } from '../coordination/claimer.js';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import type { Elector } from '../coordination/elector.js';
+import { formatDuration } from '../domain/duration.js';
 import type { EntryPolicies } from '../domain/entry.js';
 import type { ConfigurationFault } from '../domain/errors.js';
 import {
@@ -96,7 +98,10 @@ const MAX_NAMESPACE_LENGTH = 128;
 /** From the user's options to resolved ones. Finds every problem; throws none. */
 export function resolveOptions(given: unknown): ResolvedOptions {
   const faults: ConfigurationFault[] = [];
-  const read = new OptionReader(given ?? {}, 'forRoot', MODULE_OPTIONS, faults);
+  const read = new OptionReader(given, 'forRoot', MODULE_OPTIONS, faults);
+  // Lost options, the store among them, are not the same as options that name none.
+  if (given === undefined)
+    read.fault(undefined, 'OPTION_TYPE', 'an object', given, 'Does the factory return its options?');
   const resolved: ResolvedOptions = {
     enabled: read.boolean('enabled', true),
     namespace: read.text(
@@ -112,21 +117,23 @@ export function resolveOptions(given: unknown): ResolvedOptions {
     ),
     claimer: read.object<Claimer>('claimer', 'an object with a claim() method', isClaimer),
     elector: read.object<Elector>('elector', 'an object with an isLeader() method', isElector),
-    coordinationTimeoutMs: read.duration('coordinationTimeout', 5_000, 1),
+    coordinationTimeoutMs: read.duration('coordinationTimeout', 5_000, 1, MAX_TIMER_DELAY_MS),
     claimPatienceMs: read.duration('claimPatience', 30_000),
     maxClockSkewMs: read.duration('maxClockSkew', 10_000),
     retentionMs: read.duration('retention', 3_600_000, 1),
     drainDeadlineMs: read.duration('drainDeadline', 10_000),
     globalEnhancers: read.boolean('globalEnhancers', false),
-    entryDefaults: {
-      ...readEntryOptions(read, ENTRY_DEFAULTS),
+    entryDefaults: Object.freeze({
+      ...readReading(read, ENTRY_DEFAULTS),
+      policies: readPolicies(read, ENTRY_DEFAULTS.policies),
       defaultTimeZone: readDefaultTimeZone(read),
       timeZone: undefined,
-    },
+    }),
     entries: new Map(Object.entries(read.record('entries'))),
     faults,
   };
   checkAcrossFields(read, resolved);
+  Object.freeze(faults);
   return Object.freeze(resolved);
 }
 
@@ -159,27 +166,48 @@ function checkAcrossFields(read: OptionReader, options: ResolvedOptions): void {
       'A backend brings its own claimer.',
     );
   }
+  // With jitter on top each entry is checked by itself (DESIGN 6).
+  if (options.backend !== undefined && options.claimPatienceMs >= options.retentionMs) {
+    read.fault(
+      'claimPatience',
+      'OPTION_CONFLICT',
+      `a duration below retention (${formatDuration(options.retentionMs)})`,
+      formatDuration(options.claimPatienceMs),
+      'A store may have forgotten a claim that is waited for that long: shorten claimPatience, or raise retention.',
+    );
+  }
 }
 
 /** An entry's options over their defaults: the module's, or with configuration the entry's own. */
 export function readEntryOptions(read: OptionReader, defaults: ResolvedEntryOptions): ResolvedEntryOptions {
-  const { policies } = defaults;
+  // Most entries say nothing of their own: they share one object.
+  if (!ENTRY_POLICY_OPTIONS.some((name) => read.has(name))) return defaults;
   return Object.freeze({
+    ...readReading(read, defaults),
     defaultTimeZone: defaults.defaultTimeZone,
     // Which names are zones is said where the expression is read, with the entry's place.
     timeZone: read.has('timeZone')
       ? read.text('timeZone', '', 'the name of a time zone', () => true)
       : defaults.timeZone,
+    policies: readPolicies(read, defaults.policies),
+  });
+}
+
+function readReading(read: OptionReader, defaults: ResolvedEntryOptions) {
+  return {
     dst: read.oneOf('dst', defaults.dst, DST_POLICIES),
     dayMatch: read.oneOf('dayMatch', defaults.dayMatch, DAY_MATCHES),
-    policies: Object.freeze({
-      jitterMs: read.duration('jitter', policies.jitterMs),
-      missed: read.oneOf('missed', policies.missed, MISSED_POLICIES),
-      missedToleranceMs: read.duration('missedTolerance', policies.missedToleranceMs),
-      catchUpWithinMs: read.duration('catchUpWithin', policies.catchUpWithinMs),
-      overlap: read.oneOf('overlap', policies.overlap, OVERLAP_POLICIES),
-      maxConcurrent: read.positiveInteger('maxConcurrent', policies.maxConcurrent),
-      timeoutMs: read.duration('timeout', policies.timeoutMs, 1),
-    }),
+  };
+}
+
+function readPolicies(read: OptionReader, defaults: EntryPolicies): EntryPolicies {
+  return Object.freeze({
+    jitterMs: read.duration('jitter', defaults.jitterMs),
+    missed: read.oneOf('missed', defaults.missed, MISSED_POLICIES),
+    missedToleranceMs: read.duration('missedTolerance', defaults.missedToleranceMs),
+    catchUpWithinMs: read.duration('catchUpWithin', defaults.catchUpWithinMs),
+    overlap: read.oneOf('overlap', defaults.overlap, OVERLAP_POLICIES),
+    maxConcurrent: read.positiveInteger('maxConcurrent', defaults.maxConcurrent),
+    timeoutMs: read.duration('timeout', defaults.timeoutMs, 1),
   });
 }
