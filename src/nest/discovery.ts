@@ -10,6 +10,9 @@ export interface DiscoveredMethod {
   readonly wrapper: InstanceWrapper;
   /** The instance, or `undefined` where each fire gets a fresh one. */
   readonly instance: object | undefined;
+  /** Where the method is looked up while there is no instance. */
+  readonly prototype: object;
+  /** Empty for a class without a name. */
   readonly className: string;
   readonly methodName: string | symbol;
   readonly moduleName: string;
@@ -22,41 +25,45 @@ export class Discovery {
   constructor(private readonly modules: ModulesContainer) {}
 
   find(): DiscoveredMethod[] {
-    const found: DiscoveredMethod[] = [];
     const seen = new Set<object>();
-    for (const module of this.modules.values()) {
-      for (const wrapper of [...module.providers.values(), ...module.controllers.values()] as InstanceWrapper[]) {
-        found.push(...this.methodsOf(wrapper, module.name, seen));
-      }
-    }
-    return found;
+    // One instance can stand under several tokens; then the place where Nest constructed it counts, which knows its guards.
+    return [
+      ...this.wrappers((wrapper) => !wrapper.isNotMetatype),
+      ...this.wrappers((wrapper) => wrapper.isNotMetatype),
+    ].flatMap(([wrapper, moduleName]) => methodsOf(wrapper, moduleName, seen));
   }
 
-  private methodsOf(wrapper: InstanceWrapper, moduleName: string, seen: Set<object>): DiscoveredMethod[] {
-    const fresh = wrapper.isTransient || !wrapper.isDependencyTreeStatic();
-    const instance: unknown = fresh ? undefined : wrapper.instance;
-    const prototype = fresh ? classPrototype(wrapper) : typeof instance === 'object' ? prototypeOf(instance) : null;
-    if (prototype === null) return [];
-    const methods = cronMetadataOf(prototype);
-    if (methods.size === 0) return [];
-    // `useExisting` lists one instance under two tokens, and an alias of a fresh one has no class of its own.
-    const identity = fresh ? wrapper : (instance as object);
-    if (seen.has(identity)) return [];
-    seen.add(identity);
-    return [...methods].map(([methodName, schedules]) => ({
-      wrapper,
-      instance: instance as object | undefined,
-      className: (prototype.constructor as { name?: string } | undefined)?.name || 'anonymous class',
-      methodName,
-      moduleName,
-      schedules,
-    }));
+  private wrappers(wanted: (wrapper: InstanceWrapper) => boolean): [InstanceWrapper, string][] {
+    return [...this.modules.values()].flatMap((module) =>
+      ([...module.providers.values(), ...module.controllers.values()] as InstanceWrapper[])
+        .filter((wrapper) => !wrapper.isAlias && wanted(wrapper))
+        .map((wrapper): [InstanceWrapper, string] => [wrapper, module.name]),
+    );
   }
 }
 
-function classPrototype(wrapper: InstanceWrapper): object | null {
-  // A factory's metatype is the factory itself; what it will make is not known before a fire.
-  if (wrapper.inject !== null && wrapper.inject !== undefined) return null;
-  const metatype: unknown = wrapper.metatype;
-  return typeof metatype === 'function' ? ((metatype.prototype as object | undefined) ?? null) : null;
+function methodsOf(wrapper: InstanceWrapper, moduleName: string, seen: Set<object>): DiscoveredMethod[] {
+  const fresh = wrapper.isTransient || !wrapper.isDependencyTreeStatic();
+  const instance: unknown = fresh ? undefined : wrapper.instance;
+  const prototype = fresh ? freshPrototype(wrapper) : typeof instance === 'object' ? prototypeOf(instance) : null;
+  if (prototype === null) return [];
+  const methods = cronMetadataOf(prototype);
+  const identity = fresh ? wrapper : (instance as object);
+  if (methods.size === 0 || seen.has(identity)) return [];
+  seen.add(identity);
+  return [...methods].map(([methodName, schedules]) => ({
+    wrapper,
+    instance: instance as object | undefined,
+    prototype,
+    className: (prototype.constructor as { name?: string } | undefined)?.name ?? '',
+    methodName,
+    moduleName,
+    schedules,
+  }));
+}
+
+/** The prototype that a fresh instance will have. What a factory makes is not known before a fire, but for its token where that is a class. */
+function freshPrototype(wrapper: InstanceWrapper): object | null {
+  const made: unknown = wrapper.isNotMetatype ? wrapper.token : wrapper.metatype;
+  return typeof made === 'function' ? ((made.prototype as object | undefined) ?? null) : null;
 }

@@ -1,4 +1,4 @@
-import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { type Clock, systemClock } from '../ambient/clock.js';
 import { instanceIdentity } from '../ambient/instance-identity.js';
@@ -8,8 +8,10 @@ import type { Elector } from '../coordination/elector.js';
 import { GuardedBackend } from '../coordination/guarded-backend.js';
 import { Scheduler } from '../engine/scheduler.js';
 import { EventStream } from '../events/event-stream.js';
+import { ApplicationLog } from './application-log.js';
 import { Discovery } from './discovery.js';
 import { DistributedCronEvents } from './distributed-cron-events.js';
+import { Enhancers } from './enhancers.js';
 import { EventLog } from './event-log.js';
 import { startLastAndStopFirst } from './hook-order.js';
 import { MODULE_MARK } from './importers.js';
@@ -44,7 +46,8 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedCro
     },
     { provide: ELECTOR, useFactory: (options: ResolvedOptions) => options.elector ?? null, inject: [RESOLVED_OPTIONS] },
     { provide: INSTANCE, useFactory: () => instanceIdentity(systemRandom) },
-    { provide: EVENT_LOG, useFactory: () => new EventLog() },
+    ApplicationLog,
+    { provide: EVENT_LOG, useFactory: (log: ApplicationLog) => new EventLog(log), inject: [ApplicationLog] },
     {
       provide: EVENT_STREAM,
       useFactory: (log: EventLog) => new EventStream((error) => log.subscriberFailed(error)),
@@ -68,6 +71,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedCro
     },
     { provide: SKIPPED_FIRES, useFactory: (stream: EventStream) => stream.skipped$, inject: [EVENT_STREAM] },
     Discovery,
+    Enhancers,
     Invocation,
     SchedulerHost,
   ],
@@ -75,6 +79,12 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedCro
 })
 export class DistributedCronModule extends ConfigurableModuleClass {
   static readonly [MODULE_MARK] = true;
+
+  /** Options are optional: without any, each replica runs every fire, with a warning. */
+  static override forRoot(options: DistributedCronModuleOptions = {}): DynamicModule {
+    // biome-ignore lint/complexity/noThisInStatic: the class it is called on becomes the module
+    return super.forRoot(options);
+  }
 
   constructor(modules: ModulesContainer) {
     super();

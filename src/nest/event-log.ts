@@ -1,55 +1,49 @@
-import { Logger } from '@nestjs/common';
 import type { CronEvent } from '../events/cron-event.js';
+import { type ApplicationLog, messageOf } from './application-log.js';
 
-/** Says in the application's log what somebody on call would look for. What merely went as planned is `debug`. */
+/** Says in the application's log what somebody on call would look for. What went as planned is on the event stream alone. */
 export class EventLog {
-  private readonly logger = new Logger('DistributedCron');
+  constructor(private readonly log: ApplicationLog) {}
 
   write(event: CronEvent): void {
     switch (event.type) {
       case 'fire.failed':
-        this.logger.error(
-          `${event.fire.fireKey} failed after ${Math.round(event.durationMs)} ms: ${messageOf(event.error)}`,
-          stackOf(event.error),
-        );
+        this.log.error(`${event.fire.fireKey} failed after ${Math.round(event.durationMs)} ms`, event.error);
         return;
       case 'fire.skipped':
         if (event.reason === 'claim-error' || event.reason === 'election-error') {
-          this.logger.warn(`${event.fire.fireKey} was skipped here (${event.reason}): ${messageOf(event.error)}`);
+          this.log.warn(`${event.fire.fireKey} was skipped here (${event.reason}): ${messageOf(event.error)}`);
         } else if (event.reason === 'already-claimed' && event.superseded) {
-          this.logger.warn(
+          this.log.warn(
             `${event.fire.fireKey} was skipped here: it was asked for so late that later fires of its entry are history (superseded).`,
           );
         }
         return;
       case 'fire.missed':
-        this.logger.warn(
+        this.log.warn(
           `${event.entryKey} missed ${event.atLeast ? 'at least ' : ''}${event.count} ${event.count === 1 ? 'fire' : 'fires'} (${event.first.toISOString()} to ${event.last.toISOString()}, policy ${event.policy})`,
         );
         return;
       case 'fire.rejected':
-        if (event.reason !== 'paused') this.logger.warn(`${event.fire.fireKey} was rejected here: ${event.reason}`);
+        if (event.reason !== 'paused') this.log.warn(`${event.fire.fireKey} was rejected here: ${event.reason}`);
         return;
       case 'fire.returned-late':
-        this.logger.warn(
+        this.log.warn(
           `${event.fire.fireKey} returned ${Math.round(event.durationMs)} ms after its start, although its signal had been aborted`,
         );
         return;
       case 'entry.failed':
-        this.logger.error(
-          `${event.entryKey} is not scheduled any more, its schedule failed: ${messageOf(event.error)}`,
-          stackOf(event.error),
-        );
+        this.log.error(`${event.entryKey} is not scheduled any more, its schedule failed`, event.error);
         return;
       case 'scheduler.draining':
-        this.logger.log(`draining, ${event.running} running`);
+        this.log.log(`draining, ${event.running} running`);
         return;
       case 'scheduler.stopped':
         if (event.aborted > 0)
-          this.logger.warn(
+          this.log.warn(
             `stopped; ${event.aborted} running ${event.aborted === 1 ? 'method was' : 'methods were'} aborted at the deadline`,
           );
-        else this.logger.log('stopped');
+        else this.log.log('stopped');
         return;
       case 'scheduler.started':
       case 'entry.scheduled':
@@ -59,7 +53,7 @@ export class EventLog {
       case 'fire.canceled':
       case 'fire.started':
       case 'fire.completed':
-        // Deliberately not logged: one line per fire and replica would bury the lines above. They are on the event stream.
+        // Deliberately not logged: one line per fire and replica would bury the lines above.
         return;
       default:
         event satisfies never;
@@ -67,14 +61,6 @@ export class EventLog {
   }
 
   subscriberFailed(error: unknown): void {
-    this.logger.error(`A subscriber of the scheduler's events threw: ${messageOf(error)}`, stackOf(error));
+    this.log.error("A subscriber of the scheduler's events threw", error);
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function stackOf(error: unknown): string | undefined {
-  return error instanceof Error ? error.stack : undefined;
 }

@@ -1,23 +1,24 @@
 import {
   Inject,
   Injectable,
-  Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { Elector } from '../coordination/elector.js';
 import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js';
 import type { Scheduler } from '../engine/scheduler.js';
 import type { EventStream } from '../events/event-stream.js';
+import { ApplicationLog } from './application-log.js';
 import { type CollectedEntry, collectEntries } from './collect-entries.js';
 import { Discovery } from './discovery.js';
-import { messageOf } from './event-log.js';
+import { Enhancers } from './enhancers.js';
 import { importersIfTwice } from './importers.js';
 import { COORDINATION, EVENT_STREAM, RESOLVED_OPTIONS, SCHEDULER } from './internal-tokens.js';
 import { Invocation } from './invocation.js';
+import { containerOf } from './nest-container.js';
 import { DistributedCronRegistry } from './registry.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { StartLog } from './start-log.js';
@@ -26,7 +27,6 @@ import { ELECTOR } from './tokens.js';
 /** Ties the scheduler to the application's life: checks everything, starts last, drains first. */
 @Injectable()
 export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger('DistributedCron');
   private collected: readonly CollectedEntry[] = [];
   private startLog: Promise<void> = Promise.resolve();
 
@@ -37,15 +37,18 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
     @Inject(ELECTOR) private readonly elector: Elector | null,
     @Inject(EVENT_STREAM) private readonly events: EventStream,
     @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
     @Inject(Discovery) private readonly discovery: Discovery,
+    @Inject(Enhancers) private readonly enhancers: Enhancers,
     @Inject(Invocation) private readonly invocation: Invocation,
     @Inject(DistributedCronRegistry) private readonly registry: DistributedCronRegistry,
+    @Inject(ApplicationLog) private readonly log: ApplicationLog,
   ) {}
 
   /** @throws ConfigurationError with every fault of options and entries */
   async onModuleInit(): Promise<void> {
     const faults: ConfigurationFault[] = [...this.options.faults];
-    const importers = importersIfTwice(this.modules.values());
+    const importers = importersIfTwice(this.modules.values(), containerOf(this.moduleRef));
     if (importers.length > 0) {
       faults.push({
         code: 'MODULE_TWICE',
@@ -55,7 +58,10 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
         hint: 'It is global: import it in the root module alone. Twice, every fire would be scheduled twice.',
       });
     }
-    this.collected = collectEntries(this.discovery.find(), this.options, faults);
+    const methods = this.discovery.find();
+    const added = this.scheduler.list().map(({ key }) => key);
+    this.collected = collectEntries(methods, this.options, faults, added);
+    for (const method of methods) faults.push(...this.enhancers.faults(method));
     if (faults.length > 0) throw new ConfigurationError(faults);
     for (const { entry, schedule, options } of this.collected) this.registry.adopt(entry.key, schedule, options);
     const { globalEnhancers } = this.options;
@@ -73,7 +79,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
 
   onApplicationBootstrap(): void {
     if (this.options.enabled) this.scheduler.start();
-    const log = new StartLog(this.logger, this.options, this.scheduler, this.coordination, this.elector);
+    const log = new StartLog(this.log, this.options, this.scheduler, this.coordination, this.elector);
     log.entries(this.collected);
     log.warnings(this.collected);
     // Not awaited: an application whose store is down starts all the same, and its fires wait for the store.
@@ -87,7 +93,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
       await this.startLog;
       await this.coordination?.close();
     } catch (error) {
-      this.logger.error(`stopping failed: ${messageOf(error)}`, error instanceof Error ? error.stack : undefined);
+      this.log.error('stopping failed', error);
     } finally {
       this.events.complete();
     }
