@@ -26,7 +26,7 @@ export interface LeaseStoreRule {
 
 const { signal } = new AbortController();
 /** Longer than any run of a rule. */
-const LONG_MS = 60_000;
+const LONG_MS = 600_000;
 
 interface Asked extends Partial<LeaseRequest> {
   /** Sets no value where it is left out. */

@@ -20,7 +20,7 @@ export interface MembershipStoreRule {
 
 const { signal } = new AbortController();
 /** Longer than any run of a rule. */
-const LONG_MS = 60_000;
+const LONG_MS = 600_000;
 
 const member = (instanceId: string, memberName = instanceId): Member => ({ instanceId, memberName });
 
