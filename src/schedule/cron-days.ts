@@ -16,6 +16,16 @@ export interface SpecialDays {
   readonly lastOfWeekday: number;
 }
 
+/** None of them. */
+export const NO_SPECIAL_DAYS: SpecialDays = {
+  fromLast: 0,
+  lastWorkday: false,
+  nearestWorkday: 0,
+  nth: 0,
+  fifth: 0,
+  lastOfWeekday: 0,
+};
+
 /** How the two day fields make one set. With one of them exactly `*` or `?` the other decides alone. */
 export type DayRule = 'every' | 'day-of-month' | 'day-of-week' | 'or' | 'and';
 
@@ -113,6 +123,28 @@ function specialWeekdays(special: SpecialDays, length: number, first: number): n
     const fifth = earliest + 28;
     if ((special.fifth >>> weekday) & 1 && fifth < length) days |= 1 << fifth;
     if ((special.lastOfWeekday >>> weekday) & 1) days |= 1 << (fifth < length ? fifth : fifth - 7);
+  }
+  return days;
+}
+
+const daySets = new Map<string, DaySet>();
+const DAY_SETS_KEPT = 4096;
+
+/** One object for equal days, so that a thousand expressions of a weekday share it. */
+export function daySet(
+  months: number,
+  daysOfMonth: number,
+  daysOfWeek: number,
+  named: Partial<SpecialDays> | undefined,
+  rule: DayRule,
+): DaySet {
+  const special = named === undefined ? null : { ...NO_SPECIAL_DAYS, ...named };
+  const key = `${months},${daysOfMonth},${daysOfWeek},${rule},${special === null ? '' : Object.values(special).join()}`;
+  let days = daySets.get(key);
+  if (days === undefined) {
+    days = new DaySet(months, daysOfMonth, daysOfWeek, special, rule);
+    if (daySets.size >= DAY_SETS_KEPT) daySets.clear();
+    daySets.set(key, days);
   }
   return days;
 }

@@ -225,6 +225,11 @@ describe('an expression is read', () => {
         '2026-01-30T00:00',
       ],
     ],
+    [
+      'both day fields may list special days',
+      '0 0 L,1 * 1#1,FRI#2',
+      ['2026-01-01T00:00', '2026-01-05T00:00', '2026-01-09T00:00', '2026-01-31T00:00'],
+    ],
     ['letters may be small', '0 0 l * fri#1', ['2026-01-02T00:00', '2026-01-31T00:00']],
     ['fields may be apart by any blanks', '  0\t9   * * *\n', ['2026-01-01T09:00', '2026-01-02T09:00']],
     ['@yearly', '@yearly', ['2026-01-01T00:00', '2027-01-01T00:00']],

@@ -1,11 +1,13 @@
 import { CronDate, CronExpressionParser } from 'cron-parser';
 import { durationMs } from '../domain/duration.js';
 import type { DayMatch } from '../domain/policies.js';
-import { type DayRule, DaySet, type SpecialDays } from './cron-days.js';
+import { type DayRule, daySet } from './cron-days.js';
 import { CRON_FIELDS, type CronField, DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, SECOND } from './cron-field.js';
+import { bothItems, bothSpecial, type Fail, type Item, itemOf, specialItem } from './cron-item.js';
+import { checkPlain, readValue } from './cron-shape.js';
 import { CronTable } from './cron-table.js';
-import { spreadKey } from './key-spread.js';
-import { CronExpressionError, type ExpressionFault } from './schedule-error.js';
+import { CronExpressionError } from './schedule-error.js';
+import { spreadItem } from './spread-item.js';
 
 /**
  * The only file that knows cron-parser. It turns the text of an expression into its parsed form.
@@ -177,7 +179,7 @@ function parseFields(
     (date.low >>> 1) | (date.high << 29),
     // Both 0 and 7 are Sunday.
     (weekday.low | (weekday.low >>> 7)) & 0x7f,
-    specialDays(date, weekday),
+    bothSpecial(date.special, weekday.special),
     dayRule(dateWord.text, weekdayWord.text, options.dayMatch),
   );
   if (days.yearTypes === 0) {
@@ -208,28 +210,6 @@ function dayRule(date: string, weekday: string, dayMatch: DayMatch): DayRule {
   return everyWeekday ? 'day-of-month' : dayMatch;
 }
 
-function specialDays(date: Item, weekday: Item): SpecialDays | null {
-  if (date.special === undefined && weekday.special === undefined) return null;
-  return { ...NO_SPECIAL_DAYS, ...date.special, ...weekday.special };
-}
-
-const NO_SPECIAL_DAYS: SpecialDays = {
-  fromLast: 0,
-  lastWorkday: false,
-  nearestWorkday: 0,
-  nth: 0,
-  fifth: 0,
-  lastOfWeekday: 0,
-};
-
-/** What a field, or one item of its list, names: values as two words of thirty bits, and days that depend on the month. */
-interface Item {
-  readonly low: number;
-  readonly high: number;
-  readonly special: Partial<SpecialDays> | undefined;
-  readonly spread: boolean;
-}
-
 const ON_THE_MINUTE: Item = { low: 1, high: 0, special: undefined, spread: false };
 
 function parseField(expression: string, field: CronField, word: Word, entryKey: string | undefined): Item {
@@ -243,28 +223,6 @@ function parseField(expression: string, field: CronField, word: Word, entryKey: 
     position += part.length + 1;
   }
   return whole!;
-}
-
-function bothItems(one: Item, other: Item): Item {
-  return {
-    low: one.low | other.low,
-    high: one.high | other.high,
-    special: one.special && other.special ? bothSpecial(one.special, other.special) : (one.special ?? other.special),
-    spread: one.spread || other.spread,
-  };
-}
-
-function bothSpecial(one: Partial<SpecialDays>, other: Partial<SpecialDays>): Partial<SpecialDays> {
-  const a = { ...NO_SPECIAL_DAYS, ...one };
-  const b = { ...NO_SPECIAL_DAYS, ...other };
-  return {
-    fromLast: a.fromLast | b.fromLast,
-    lastWorkday: a.lastWorkday || b.lastWorkday,
-    nearestWorkday: a.nearestWorkday | b.nearestWorkday,
-    nth: a.nth | b.nth,
-    fifth: a.fifth | b.fifth,
-    lastOfWeekday: a.lastOfWeekday | b.lastOfWeekday,
-  };
 }
 
 const itemsRead: ReadonlyMap<CronField, Map<string, Item>> = new Map(CRON_FIELDS.map((field) => [field, new Map()]));
@@ -293,54 +251,10 @@ function parseItem(
   return item;
 }
 
-type Fail = (fault: ExpressionFault) => never;
-
-const PLAIN = /^(\*|\?|[0-9]+|[A-Z]{3})(?:-([0-9]+|[A-Z]{3}))?(?:\/([0-9]+))?$/i;
-
 /** `*`, `?`, a value, a range, each with a step or without. */
 function plainItem(field: CronField, text: string, fail: Fail): Item {
-  const match = PLAIN.exec(text);
-  if (match === null)
-    return fail({ reason: text === '' ? 'an item of the list is empty' : `"${text}" is not understood` });
-  const [, start, end, step] = match as unknown as [string, string, string | undefined, string | undefined];
-  const whole = start === '*' || start === '?';
-  if (start === '?' && ((field !== DAY_OF_MONTH && field !== DAY_OF_WEEK) || end !== undefined || step !== undefined)) {
-    return fail({ reason: '"?" stands alone, in a day field', hint: 'Write "*" for every value.' });
-  }
-  if (whole && end !== undefined) return fail({ reason: `"${text}" is not understood` });
-  const from = whole ? field.min : readValue(field, start, fail);
-  const to = end === undefined ? field.max : readValue(field, end, fail);
-  if (from > to) {
-    return fail({
-      reason: `the range ${text} runs backwards`,
-      hint: `Write it as two: "${start}-${field === DAY_OF_WEEK ? 7 : field.max},${field.min}-${end}".`,
-    });
-  }
-  if (step !== undefined) {
-    const values = end === undefined ? field.size : to - from + 1;
-    if (Number(step) === 0) return fail({ reason: 'a step of 0 never moves on' });
-    if (Number(step) > values) {
-      return fail({
-        reason: `the step ${step} is above its range of ${values} values`,
-        hint: 'It would name the first value alone. Each hour, day and so on begins anew: for other intervals use "@every".',
-      });
-    }
-  }
+  checkPlain(field, text, fail);
   return itemOf(read(field, text, fail).values as (number | string)[]);
-}
-
-function readValue(field: CronField, text: string, fail: Fail): number {
-  const value = /^[0-9]/.test(text) ? Number(text) : field.names.get(text.toUpperCase());
-  if (value === undefined) {
-    return fail({
-      reason: `"${text}" is not understood`,
-      ...(field.names.size > 0 && { hint: `Names are ${[...field.names.keys()].join(', ')}.` }),
-    });
-  }
-  if (value < field.min || value > field.max) {
-    return fail({ reason: `${text} is outside ${field.min}-${field.max}` });
-  }
-  return value;
 }
 
 /** `L`, `L-n`, `LW`, `nW`. */
@@ -377,40 +291,6 @@ function specialWeekday(field: CronField, text: string, fail: Fail): Item | unde
   return specialItem(nth === 5 ? { fifth: 1 << weekday } : { nth: 1 << (7 * (nth - 1) + weekday) });
 }
 
-/** `H`, `H(a-b)`, each with a step or without. Never kept: it depends on the entry key. */
-function spreadItem(field: CronField, text: string, entryKey: string | undefined, fail: Fail): Item {
-  const match = /^H(?:\(([^()-]+)-([^()-]+)\))?(?:\/([0-9]+))?$/i.exec(text);
-  if (match === null) return fail({ reason: `"${text}" is not understood`, hint: 'Write "H", "H(a-b)" or "H/n".' });
-  if (entryKey === undefined) {
-    return fail({ reason: '"H" needs an entry key to be spread by', hint: 'Give the option entryKey.' });
-  }
-  const [, start, end, step] = match;
-  const from = start === undefined ? field.spread[0] : readValue(field, start, fail);
-  const to = end === undefined ? field.spread[1] : readValue(field, end, fail);
-  if (from > to) return fail({ reason: `the range ${start}-${end} runs backwards` });
-  const count = to - from + 1;
-  const stride = step === undefined ? count : Number(step);
-  if (stride === 0) return fail({ reason: 'a step of 0 never moves on' });
-  if (stride > count) return fail({ reason: `the step ${stride} is above its range of ${count} values` });
-  const values: number[] = [];
-  for (let value = from + spreadKey(entryKey, field.name, stride); value <= to; value += stride) values.push(value);
-  return { ...itemOf(values), spread: true };
-}
-
-function specialItem(special: Partial<SpecialDays>): Item {
-  return { low: 0, high: 0, special, spread: false };
-}
-
-function itemOf(values: readonly (number | string)[]): Item {
-  let low = 0;
-  let high = 0;
-  for (const value of values as readonly number[]) {
-    if (value < 30) low |= 1 << value;
-    else high |= 1 << (value - 30);
-  }
-  return { low, high, special: undefined, spread: false };
-}
-
 // Only what cron-parser's own iterator needs; without it, each read would make a date of now in the host's zone.
 const UNUSED_DATE = new CronDate(0, 'UTC');
 
@@ -425,25 +305,4 @@ function read(field: CronField, text: string, fail: Fail) {
   } catch (cause) {
     return fail({ reason: `"${text}" is not understood: ${(cause as Error).message}`, cause });
   }
-}
-
-const daySets = new Map<string, DaySet>();
-const DAY_SETS_KEPT = 4096;
-
-/** One object for equal days, so that a thousand expressions of a weekday share it. */
-function daySet(
-  months: number,
-  daysOfMonth: number,
-  daysOfWeek: number,
-  special: SpecialDays | null,
-  rule: DayRule,
-): DaySet {
-  const key = `${months},${daysOfMonth},${daysOfWeek},${rule},${special === null ? '' : Object.values(special).join()}`;
-  let days = daySets.get(key);
-  if (days === undefined) {
-    days = new DaySet(months, daysOfMonth, daysOfWeek, special, rule);
-    if (daySets.size >= DAY_SETS_KEPT) daySets.clear();
-    daySets.set(key, days);
-  }
-  return days;
 }

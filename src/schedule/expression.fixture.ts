@@ -112,6 +112,13 @@ const specialWeekday: fc.Arbitrary<Field<DayTest>> = fc
       : { text: `${name}#${n}`, has: (day) => ofWeekday(day) && Math.ceil(day.date / 7) === n };
   });
 
+/** One or two of them, as a list. */
+const listOf = (item: fc.Arbitrary<Field<DayTest>>): fc.Arbitrary<Field<DayTest>> =>
+  fc.array(item, { minLength: 1, maxLength: 2 }).map((items) => ({
+    text: items.map(({ text }) => text).join(),
+    has: (day) => items.some(({ has }) => has(day)),
+  }));
+
 export interface Shape {
   /** A seconds field, or none. Default none. */
   readonly seconds?: boolean;
@@ -136,12 +143,12 @@ export function randomExpression({
   const date = fc.oneof(
     { weight: 4, arbitrary: fc.constant(star) },
     { weight: 3, arbitrary: dates },
-    ...(special ? [{ weight: 3, arbitrary: croner ? specialDate : fc.oneof(specialDate, lastDayOffset) }] : []),
+    ...(special ? [{ weight: 3, arbitrary: croner ? specialDate : listOf(fc.oneof(specialDate, lastDayOffset)) }] : []),
   );
   const weekday = fc.oneof(
     { weight: 4, arbitrary: fc.constant(star) },
     { weight: 3, arbitrary: weekdays },
-    ...(special ? [{ weight: 3, arbitrary: specialWeekday }] : []),
+    ...(special ? [{ weight: 3, arbitrary: croner ? specialWeekday : listOf(specialWeekday) }] : []),
   );
   const month = fc.oneof(
     { weight: 3, arbitrary: fc.constant(values(1, 12, croner)) },
