@@ -35,10 +35,8 @@ export interface Plan {
  * other due instant is missed, and the policy says which of those are made up for. Throws what the schedule throws.
  */
 export function plan(schedule: Schedule, dueMs: number, nowMs: number, policies: EntryPolicies): Plan {
-  const onTime = nowMs - dueMs <= policies.missedToleranceMs;
-  if (onTime && nowMs - dueMs < (schedule.minIntervalMs ?? 1)) return onlyFire(dueMs);
+  if (isOnlyFire(schedule, dueMs, nowMs, policies)) return onlyFire(dueMs);
   const due = dueInstants(schedule, dueMs, nowMs);
-  if (onTime && due.count === 1) return onlyFire(dueMs);
 
   const newestMs = due.newest[due.newest.length - 1]!;
   const newestOnTime = nowMs - newestMs <= policies.missedToleranceMs;
@@ -49,6 +47,12 @@ export function plan(schedule: Schedule, dueMs: number, nowMs: number, policies:
   }));
   if (newestOnTime) fires.push({ atMs: newestMs, origin: 'schedule' });
   return { fires, missed: reported(dueMs, due, fires), reachedMs: newestMs };
+}
+
+/** Whether `dueMs` is on time and, as far as can be told without asking the schedule, the only instant that is due. So are nearly all. */
+export function isOnlyFire(schedule: Schedule, dueMs: number, nowMs: number, policies: EntryPolicies): boolean {
+  const lateMs = nowMs - dueMs;
+  return lateMs <= policies.missedToleranceMs && lateMs < (schedule.minIntervalMs ?? 1);
 }
 
 function onlyFire(dueMs: number): Plan {

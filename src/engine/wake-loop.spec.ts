@@ -36,13 +36,13 @@ describe('wake loop', () => {
       expect(ofType('fire.started')[0]?.latenessMs).toBe(0);
     });
 
-    it('notices within a second that the wall clock was moved, however far the next instant is', async () => {
+    it('notices within five seconds that the wall clock was moved, however far the next instant is', async () => {
       const { clock, scheduler, ofType } = replica();
       scheduler.add(definition('daily', every(DAY)));
       scheduler.start();
       await clock.advance(10 * MINUTE);
       clock.step(DAY - 10 * MINUTE + 100);
-      await clock.advance(SECOND);
+      await clock.advance(5 * SECOND);
       expect(ofType('fire.completed')).toHaveLength(1);
     });
 

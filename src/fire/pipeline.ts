@@ -68,7 +68,8 @@ export class Pipeline {
     if (pass.overdue) {
       pass.onReturnedLate = (durationMs) => {
         this.releaseSlot(pass);
-        this.services.emit({ ...this.eventBase(pass), type: 'fire.returned-late', durationMs });
+        const { instanceId, clock } = this.services;
+        this.services.emit({ type: 'fire.returned-late', atMs: clock.now(), instanceId, fire: pass.fire, durationMs });
       };
     } else {
       this.releaseSlot(pass);
@@ -88,27 +89,26 @@ export class Pipeline {
     pass.entry.slots -= 1;
   }
 
-  private eventBase(pass: Pass) {
-    return { atMs: this.services.clock.now(), instanceId: this.services.instanceId, fire: pass.fire };
-  }
-
   private terminalEvent(pass: Pass, outcome: Outcome): CronEvent {
-    const base = this.eventBase(pass);
+    const { instanceId, clock } = this.services;
+    const { fire } = pass;
+    const atMs = clock.now();
     switch (outcome.kind) {
       case 'completed':
-        return { type: 'fire.completed', ...base, durationMs: outcome.durationMs };
+        return { type: 'fire.completed', atMs, instanceId, fire, durationMs: outcome.durationMs };
       case 'failed':
-        return { type: 'fire.failed', ...base, durationMs: outcome.durationMs, error: outcome.error };
+        return { type: 'fire.failed', atMs, instanceId, fire, durationMs: outcome.durationMs, error: outcome.error };
       case 'rejected':
-        return { type: 'fire.rejected', ...base, reason: outcome.reason };
+        return { type: 'fire.rejected', atMs, instanceId, fire, reason: outcome.reason };
       case 'canceled':
-        return { type: 'fire.canceled', ...base, reason: outcome.reason };
-      case 'skipped':
-        if (outcome.reason === 'already-claimed') {
-          return { type: 'fire.skipped', ...base, reason: outcome.reason, superseded: outcome.superseded };
-        }
-        if (outcome.reason === 'not-leader') return { type: 'fire.skipped', ...base, reason: outcome.reason };
-        return { type: 'fire.skipped', ...base, reason: outcome.reason, error: outcome.error };
+        return { type: 'fire.canceled', atMs, instanceId, fire, reason: outcome.reason };
+      case 'skipped': {
+        const skipped = { type: 'fire.skipped', atMs, instanceId, fire } as const;
+        if (outcome.reason === 'already-claimed')
+          return { ...skipped, reason: outcome.reason, superseded: outcome.superseded };
+        if (outcome.reason === 'not-leader') return { ...skipped, reason: outcome.reason };
+        return { ...skipped, reason: outcome.reason, error: outcome.error };
+      }
       default:
         return outcome satisfies never;
     }

@@ -18,15 +18,14 @@ export function runMethod(pass: Pass, services: FireServices): Outcome | Promise
     fire,
     latenessMs: atMs - fire.scheduledAt.getTime(),
   });
-  const elapsedMs = () => services.clock.monotonic() - startedAtMs;
   let returned: unknown;
   try {
     returned = runInFire(context, entry.run);
   } catch (error) {
-    return thrown(pass, error, elapsedMs());
+    return thrown(pass, error, services.clock.monotonic() - startedAtMs);
   }
-  if (!isThenable(returned)) return { kind: 'completed', value: returned, durationMs: elapsedMs() };
-  return settle(pass, services, context, returned, elapsedMs);
+  if (isThenable(returned)) return settle(pass, services, context, returned, startedAtMs);
+  return { kind: 'completed', value: returned, durationMs: services.clock.monotonic() - startedAtMs };
 }
 
 /**
@@ -38,9 +37,10 @@ function settle(
   services: FireServices,
   context: RunContext,
   returned: PromiseLike<unknown>,
-  elapsedMs: () => number,
+  startedAtMs: number,
 ): Promise<Outcome> {
   const { fire, entry } = pass;
+  const elapsedMs = () => services.clock.monotonic() - startedAtMs;
   return new Promise((resolve) => {
     const { timeoutMs } = entry.policies;
     const alarm =
