@@ -225,6 +225,21 @@ export const CLAIM_PROTOCOL_RULES: readonly ClaimProtocolRule[] = [
     },
   },
   {
+    rule: 'each claim is removed by its own age, also where the clock of the store was set back between two claims',
+    check: async ({ replica, clock }) => {
+      const a = await replica();
+      const at = clock.now();
+      equal(await claim(a, ask(at, 'pass-1')), true);
+      clock.step(-RETENTION / 2);
+      equal(await claim(a, ask(at - RETENTION, 'pass-2')), true);
+      clock.step(RETENTION / 2);
+      await clock.advance(RETENTION / 2 + 1);
+      equal(await claim(a, ask(clock.now(), 'pass-3')), true);
+      equal(await outcome(a, ask(at - RETENTION - MINUTE, 'below the second')), 'superseded');
+      equal(await outcome(a, ask(at - MINUTE, 'below the first')), true);
+    },
+  },
+  {
     rule: 'the claims of one entry raise no floor of another',
     check: async ({ replica, clock }) => {
       const a = await replica();

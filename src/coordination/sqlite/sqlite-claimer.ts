@@ -217,11 +217,7 @@ function removeBeyondNewest(statements: SqliteStatements, heads: readonly Head[]
       const [removed] = statements.removeLowest.all(namespace, entryKey, namespace, entryKey) as {
         instant_ms: number | bigint;
       }[];
-      // Rows were removed by hand: the count starts anew.
-      if (removed === undefined) {
-        head.claims = 0;
-        break;
-      }
+      if (removed === undefined) break;
       head.claims -= 1;
       head.floorMs = Math.max(head.floorMs ?? Number.NEGATIVE_INFINITY, Number(removed.instant_ms));
     }

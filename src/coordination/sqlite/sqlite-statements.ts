@@ -8,7 +8,7 @@ import type { SqliteTables } from './sqlite-schema.js';
 export interface SqliteStatements {
   /** (asks) → per ask its place, its entry's head and the claim id of its fire; null where there is none. */
   readonly look: SqliteStatement;
-  /** (cutoff, cutoff, cutoff, entries): counts what was not made before the cutoff, and raises the floor over the rest. */
+  /** (cutoff, cutoff, cutoff, entries): counts anew what was not made before the cutoff, and raises the floor over the rest. */
   readonly raiseFloorByAge: SqliteStatement;
   /** (cutoff, entries): removes what was made before the cutoff. */
   readonly removeByAge: SqliteStatement;
@@ -38,13 +38,13 @@ export function prepareStatements(database: SqliteDatabase, { entry, claim }: Sq
         claims = old.kept,
         oldest_made_ms = old.oldest_left
       FROM (
-        SELECT c.namespace, c.entry_key,
+        SELECT ${field(0, 'ask.value')} AS namespace, ${field(1, 'ask.value')} AS entry_key,
           max(CASE WHEN c.made_ms < ? THEN c.instant_ms END) AS latest,
-          sum(c.made_ms >= ?) AS kept,
+          count(CASE WHEN c.made_ms >= ? THEN 1 END) AS kept,
           min(CASE WHEN c.made_ms >= ? THEN c.made_ms END) AS oldest_left
-        FROM json_each(?) AS ask CROSS JOIN ${claim} AS c
+        FROM json_each(?) AS ask LEFT JOIN ${claim} AS c
           ON c.namespace = ${field(0, 'ask.value')} AND c.entry_key = ${field(1, 'ask.value')}
-        GROUP BY c.namespace, c.entry_key
+        GROUP BY 1, 2
       ) AS old
       WHERE e.namespace = old.namespace AND e.entry_key = old.entry_key`),
     removeByAge: database.prepare(`

@@ -1,0 +1,73 @@
+import { CoordinationError } from '../coordination-error.js';
+import type { HeldLease, JsonValue, LeaseGrant, LeaseRecord, LeaseRequest, LeaseStore } from '../lease-store.js';
+import { POSTGRES_STORE, requireText, textArray, textFault } from './postgres-client.js';
+import { ask, type OpenSession } from './postgres-session.js';
+
+type Integer = number | string | bigint;
+
+/** Leases in PostgreSQL, a row each and a statement a step. Tokens are exact up to 2^53. */
+export class PostgresLeases implements LeaseStore {
+  /** `session` throws while the backend is not open. */
+  constructor(private readonly session: OpenSession) {}
+
+  async acquire({ namespace, name, owner, ttlMs, value }: LeaseRequest): Promise<LeaseGrant | null> {
+    requireTexts({ namespace, name, owner }, 'acquire');
+    const values = [namespace, name, owner, wholeMs(ttlMs), valueText(value)];
+    const rows = await ask<{ token: Integer; value: string }>(this.session('acquire'), 'acquire', values, 'acquire');
+    const [granted] = rows;
+    return granted === undefined ? null : { token: Number(granted.token), value: JSON.parse(granted.value) };
+  }
+
+  async renew(
+    { namespace, name, owner, token }: HeldLease,
+    change: { readonly ttlMs: number; readonly value?: JsonValue },
+  ): Promise<boolean> {
+    requireTexts({ namespace, name, owner }, 'renew');
+    const values = [namespace, name, owner, String(token), wholeMs(change.ttlMs), valueText(change.value)];
+    return (await ask(this.session('renew'), 'renew', values, 'renew')).length > 0;
+  }
+
+  async release(
+    { namespace, name, owner, token }: HeldLease,
+    change: { readonly value?: JsonValue },
+  ): Promise<boolean> {
+    requireTexts({ namespace, name, owner }, 'release');
+    const values = [namespace, name, owner, String(token), valueText(change.value)];
+    return (await ask(this.session('release'), 'release', values, 'release')).length > 0;
+  }
+
+  async read(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, LeaseRecord>> {
+    const kept = names.filter((name) => textFault(name) === undefined);
+    const rows = await ask<{
+      name: string;
+      owner: string | null;
+      token: Integer;
+      value: string;
+      expires_in_ms: Integer;
+    }>(this.session('read'), 'readLeases', [namespace, textArray(kept)], 'read');
+    return new Map(
+      rows.map(({ name, owner, token, value, expires_in_ms }) => [
+        name,
+        { owner, token: Number(token), value: JSON.parse(value), expiresInMs: Number(expires_in_ms) },
+      ]),
+    );
+  }
+}
+
+function requireTexts(texts: Readonly<Record<string, string>>, operation: string): void {
+  for (const [what, text] of Object.entries(texts)) requireText(text, what, operation);
+}
+
+/** The empty text, which no JSON is, stands for a value that stays. */
+function valueText(value: JsonValue | undefined): string {
+  return value === undefined ? '' : JSON.stringify(value);
+}
+
+function wholeMs(ms: number): string {
+  if (Number.isFinite(ms)) return String(Math.round(ms));
+  throw new CoordinationError(
+    'COORDINATION_FAILED',
+    { store: POSTGRES_STORE, operation: 'lease' },
+    `ttlMs is ${ms}, expected milliseconds.`,
+  );
+}
