@@ -121,16 +121,16 @@ export class Demo {
     const { standstill, fire } = await awaitStandstill(this.fleet, this.board, () => this.standstill);
     const held = this.books.openOrders();
     const { name, pid } = standstill.replica;
-    this.display.note(
-      `replica ${name} (pid ${pid}) was killed inside the transaction of ${fire.fireKey}; ${held.length} orders are open`,
-    );
+    this.display.note(`replica ${name} (pid ${pid}) killed inside ${fire.fireKey}; ${held.length} orders stay open`);
     void this.noteRescue(held, nextInvoiceRun(fire.instantMs));
   }
 
   private async noteRescue(held: readonly number[], next: ExpectedFire): Promise<void> {
     await this.board.until(() => this.board.isConcluded(next));
     const by = this.books.invoicedBy(held);
-    this.display.note(`those ${held.length} orders were invoiced by ${by.join(' and ') || 'nobody yet'}`);
+    this.display.note(
+      `those ${held.length} orders: ${by.length === 0 ? 'not invoiced yet' : `invoiced by ${by.join(' and ')}`}`,
+    );
   }
 
   /** Every order is invoiced and every fire so far has ended everywhere: nothing that counts is under way when the replicas drain. */
@@ -147,8 +147,8 @@ export class Demo {
   }
 
   private noteStart(): void {
-    const replicas = this.fleet.replicas.map(({ name, pid, url }) => `${name} (pid ${pid}, ${url})`).join(', ');
-    this.display.note(`replicas ${replicas} on ${this.databasePath}`);
+    const replicas = this.fleet.replicas.map(({ name, pid }) => `${name} (pid ${pid})`).join(', ');
+    this.display.note(`replicas ${replicas} on one file, ${this.databasePath}`);
   }
 
   /** Fires since all replicas are up: before, there are others to hear from. */

@@ -12,7 +12,7 @@ export interface Display {
 const COLUMNS: readonly [title: string, width: number, key: keyof FireLine][] = [
   ['instant', 8, 'instant'],
   ['job', 12, 'job'],
-  ['ran on', 9, 'ranOn'],
+  ['replica', 7, 'ranOn'],
   ['after', 6, 'after'],
   ['what it did', 29, 'work'],
   ['what the others report', 22, 'others'],

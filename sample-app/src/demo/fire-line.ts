@@ -35,9 +35,12 @@ export function fireLine(fire: ExpectedFire, { board, replicas, workOf }: FireLi
   return {
     instant: new Date(fire.instantMs).toISOString().slice(11, 19),
     job: fire.entryKey,
-    ranOn: runners.length === 0 ? '-' : runners.map(({ name }) => `replica ${name}`).join(' and '),
+    ranOn: runners.length === 0 ? '-' : runners.map(({ name }) => name).join(', '),
     after: lateness.length === 0 ? '' : `${Math.min(...lateness)} ms`,
-    work: runners.map(({ killed, report }) => workOfRun(killed, report, () => workOf(fire))).join(' and '),
+    // A fire that ran twice did its work twice; the shop knows only the sum.
+    work: [...new Set(runners.map(({ killed, report }) => workOfRun(killed, report, () => workOf(fire))))].join(
+      ' and ',
+    ),
     others: [...others].map(([reason, names]) => `${names.join(', ')}: ${reason}`).join('; '),
   };
 }

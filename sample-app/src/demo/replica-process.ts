@@ -30,7 +30,7 @@ export class ReplicaProcess {
   constructor({ name, databasePath, store }: ReplicaSettings) {
     this.name = name;
     this.child = fork(join(__dirname, 'replica.js'), {
-      env: { ...process.env, SHOP_DATABASE: databasePath, SHOP_REPLICA: name, SHOP_STORE: store },
+      env: { ...process.env, SHOP_DATABASE: databasePath, SHOP_REPLICA: name, SHOP_STORE: store, NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.exited = once(this.child, 'exit');
