@@ -15,7 +15,10 @@ export class BareHeap {
   }
 
   arm() {
-    this.timer = setTimeout(() => this.turn(), Math.min(Math.max(0, this.items[0].dueAtMs - Date.now()), 2_147_483_647));
+    this.timer = setTimeout(
+      () => this.turn(),
+      Math.min(Math.max(0, this.items[0].dueAtMs - Date.now()), 2_147_483_647),
+    );
   }
 
   turn() {

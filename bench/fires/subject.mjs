@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { cronSchedule, DistributedCronModule, DistributedCronRegistry } from 'nestjs-distributed-cron';
+import { cronSchedule, DistributedCronModule, DistributedCronRegistry } from '../../dist/esm/index.js';
 import { BareHeap } from './bare-heap.mjs';
 
 const [, , contender, measure, count] = process.argv;
