@@ -1,0 +1,50 @@
+/**
+ * The demo as a user starts it, in two short forms: coordinated, where every number must be right, and without coordination, where it must not
+ * be satisfied. Ends with what it counted, as every test run here does.
+ */
+import { join } from 'node:path';
+import { ROOT, run } from '../../scripts/run.mjs';
+import { tallyLine } from '../../scripts/tally.mjs';
+
+const tally = { passed: 0, failed: 0 };
+
+function check(name, holds) {
+  tally[holds ? 'passed' : 'failed'] += 1;
+  console.log(`${holds ? '✓' : '✗'} ${name}`);
+}
+
+async function demo(...args) {
+  const { code, output } = await run(process.execPath, [join(ROOT, 'scripts', 'demo.mjs'), ...args], {
+    quiet: true,
+    timeoutMs: 180_000,
+  });
+  console.log(output.trim().replace(/^/gm, '    '));
+  return { code, output, lastLine: output.trim().split('\n').at(-1) };
+}
+
+function numbers(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}
+
+const shop = await demo('--seconds', '6', '--json');
+const counted = numbers(shop.lastLine);
+check('exit code 0', shop.code === 0);
+check('three replicas', counted.replicas === 3);
+check('there were fires and orders', counted.fires >= 5 && counted.orders >= 10);
+check('no fire ran twice', counted.duplicates === 0);
+check('every fire has its line in the ledger, the one of the killed run too', counted.lost === 0);
+check('as many runs as fires', counted.runs === counted.fires);
+check('every order is invoiced, once', counted.invoiced === counted.orders && counted.double === 0);
+check('a replica was killed in its transaction', /KILLED inside its transaction/.test(shop.output));
+check('another fire invoiced its orders', /\d+ orders: invoiced by invoice-run@/.test(shop.output));
+
+const free = await demo('--seconds', '4', '--store', 'none');
+check('without coordination the demo fails', free.code === 1);
+check('it counts what ran twice', /^demo: replicas=3 .* duplicates=[1-9]/.test(free.lastLine ?? ''));
+
+console.log(`\n${tallyLine(tally)}`);
+process.exit(tally.failed > 0 ? 1 : 0);
