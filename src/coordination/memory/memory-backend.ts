@@ -1,6 +1,8 @@
 import type { ClaimProtocolSettings } from '../claim-protocol.js';
 import type { CoordinationBackend } from '../coordination-backend.js';
 import { MemoryClaimer } from './memory-claimer.js';
+import { MemoryLeases } from './memory-leases.js';
+import { MemoryMembership } from './memory-membership.js';
 import { MEMORY_STORE, MemoryStore } from './memory-store.js';
 
 /**
@@ -10,11 +12,15 @@ import { MEMORY_STORE, MemoryStore } from './memory-store.js';
 export class MemoryBackend implements CoordinationBackend {
   readonly store = MEMORY_STORE;
   readonly claimer: MemoryClaimer;
+  readonly leases: MemoryLeases;
+  readonly membership: MemoryMembership;
   readonly #memory: MemoryStore;
 
   constructor(options: { readonly store?: MemoryStore } = {}) {
     this.#memory = options.store ?? new MemoryStore();
     this.claimer = new MemoryClaimer(this.#memory);
+    this.leases = new MemoryLeases(this.#memory);
+    this.membership = new MemoryMembership(this.#memory);
   }
 
   async open(settings: ClaimProtocolSettings): Promise<void> {

@@ -1,6 +1,8 @@
 import { type Clock, systemClock } from '../../ambient/clock.js';
 import { CLAIMS_KEPT_PER_ENTRY, type ClaimProtocolSettings, clockAheadError } from '../claim-protocol.js';
 import type { ClaimAnswer, ClaimContext, LastFire } from '../claimer.js';
+import type { MemoryLease } from './memory-leases.js';
+import type { MemoryMember } from './memory-membership.js';
 
 export const MEMORY_STORE = 'memory';
 
@@ -29,6 +31,8 @@ export class MemoryStore {
   readonly clock: Clock;
   /** Maps in a map: whatever a key looks like, it meets no other. */
   readonly #namespaces = new Map<string, Map<string, StoredEntry>>();
+  readonly #leases = new Map<string, Map<string, MemoryLease>>();
+  readonly #members = new Map<string, Map<string, MemoryMember>>();
 
   constructor(options: { readonly clock?: Clock } = {}) {
     this.clock = options.clock ?? systemClock;
@@ -65,12 +69,16 @@ export class MemoryStore {
     return { scheduledAt: new Date(entry.watermarkMs), schedule: entry.schedule };
   }
 
+  leasesOf(namespace: string): Map<string, MemoryLease> {
+    return inner(this.#leases, namespace);
+  }
+
+  membersOf(namespace: string): Map<string, MemoryMember> {
+    return inner(this.#members, namespace);
+  }
+
   #entry(namespace: string, entryKey: string): StoredEntry {
-    let entries = this.#namespaces.get(namespace);
-    if (entries === undefined) {
-      entries = new Map();
-      this.#namespaces.set(namespace, entries);
-    }
+    const entries = inner(this.#namespaces, namespace);
     let entry = entries.get(entryKey);
     if (entry === undefined) {
       entry = {
@@ -85,6 +93,15 @@ export class MemoryStore {
     }
     return entry;
   }
+}
+
+function inner<V>(outer: Map<string, Map<string, V>>, namespace: string): Map<string, V> {
+  let map = outer.get(namespace);
+  if (map === undefined) {
+    map = new Map();
+    outer.set(namespace, map);
+  }
+  return map;
 }
 
 /** The floor rises in the same step, so what is forgotten here is never granted again. */
