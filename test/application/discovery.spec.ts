@@ -123,17 +123,16 @@ describe('an entry is found', () => {
 
   it('under a decorator that wraps the method, whose wrapper runs', async () => {
     const steps: string[] = [];
-    const Transactional =
-      (): MethodDecorator => (_target, _name, descriptor: TypedPropertyDescriptor<unknown> & PropertyDescriptor) => {
-        const method = descriptor.value as (...args: unknown[]) => unknown;
-        descriptor.value = function (this: unknown, ...args: unknown[]) {
-          steps.push('begin');
-          const result = method.apply(this, args);
-          steps.push('commit');
-          return result;
-        };
-        return descriptor as never;
+    const Transactional = () => (_target: object, _name: string, descriptor: PropertyDescriptor) => {
+      const method = descriptor.value as (...args: unknown[]) => unknown;
+      descriptor.value = function (this: unknown, ...args: unknown[]) {
+        steps.push('begin');
+        const result = method.apply(this, args);
+        steps.push('commit');
+        return result;
       };
+      return descriptor;
+    };
     class Jobs {
       @Transactional()
       @DistributedCron('* * * * *', { key: 'above' })
