@@ -85,12 +85,36 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
       await expect(backend({ path: `${folder.path}/none/cron.db` })).rejects.toBeDefined();
     });
 
-    it('leaves nothing open when it fails to open', async () => {
+    it('leaves nothing open when it fails to open, at whichever step', async () => {
+      let open = 0;
+      class Counted extends Driver {
+        constructor(path: string, options?: { timeout?: number }) {
+          super(path, options);
+          open += 1;
+        }
+        close() {
+          open -= 1;
+          return super.close();
+        }
+      }
+      const blocker = connection();
+      for (const journalMode of ['delete', 'wal']) {
+        blocker.exec(`PRAGMA journal_mode = ${journalMode}`);
+        blocker.exec('BEGIN IMMEDIATE');
+        await expect(backend({ driver: Counted })).rejects.toMatchObject({ code: 'STORE_BUSY', operation: 'open' });
+        blocker.exec('ROLLBACK');
+        expect(open).toBe(0);
+      }
+      expect(await claim(await backend({ driver: Counted }), 'pass-1')).toBe(true);
+      expect(open).toBe(1);
+    });
+
+    it('opens without the lock where the tables are there', async () => {
+      await backend();
       const blocker = connection();
       blocker.exec('BEGIN IMMEDIATE');
-      await expect(backend()).rejects.toMatchObject({ code: 'STORE_BUSY', operation: 'open' });
+      await expect(backend()).resolves.toBeDefined();
       blocker.exec('ROLLBACK');
-      expect(await claim(await backend(), 'pass-1')).toBe(true);
     });
   });
 
