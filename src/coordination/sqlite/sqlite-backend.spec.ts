@@ -92,7 +92,7 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
           super(path, options);
           open += 1;
         }
-        close() {
+        override close() {
           open -= 1;
           return super.close();
         }
