@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { DynamicModule, INestApplication, LoggerService, ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import {
@@ -10,6 +11,9 @@ import {
   DistributedCronRegistry,
 } from 'nestjs-distributed-cron';
 import { VirtualClock } from 'nestjs-distributed-cron/testing';
+
+// No test here waits for real time: the limit only ends one that hangs, and must not end one on a machine under load.
+jest.setTimeout(60_000);
 
 export interface LogLine {
   readonly level: 'log' | 'warn' | 'error';
