@@ -31,6 +31,10 @@ describe('the zone of a cron schedule', () => {
     }
   });
 
+  test('is refused where it is null, which a configuration gives by mistake', () => {
+    expect(() => cronSchedule('0 9 * * *', { timeZone: null as unknown as string })).toThrow(TimeZoneError);
+  });
+
   test.each(['Europe/Nowhere', '+25:00', ''])('is refused where it is unknown: "%s"', (timeZone) => {
     expect(() => cronSchedule('0 9 * * *', { timeZone })).toThrow(TimeZoneError);
     expect(() => cronSchedule('0 9 * * *', { defaultTimeZone: timeZone })).toThrow(TimeZoneError);

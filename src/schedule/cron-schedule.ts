@@ -31,7 +31,8 @@ export interface CronScheduleOptions {
  */
 export function cronSchedule(expression: string, options: CronScheduleOptions = {}): Schedule {
   const { timeZone, defaultTimeZone = 'UTC', dst = 'vixie', dayMatch = 'or', entryKey } = options;
-  const family = familyOf(timeZone ?? defaultTimeZone, dst, dayMatch);
+  // Not `??`: a zone that is null comes from a configuration that is wrong, and must not become the default in silence.
+  const family = familyOf(timeZone === undefined ? defaultTimeZone : timeZone, dst, dayMatch);
   if (timeZone !== undefined && ZONE_PREFIX.test(expression)) {
     throw new CronExpressionError(expression, {
       reason: `it names a time zone, and the option timeZone names ${timeZone}`,
