@@ -152,16 +152,17 @@ export class WakeLoop {
   private fire(entry: Entry, dueAtMs: number, generation: number, nowMs: number): number | undefined {
     // Changed since, or the scheduler drains: due all the same, and the pipeline says why it does not run.
     const changed = entry.generation !== generation || !this.firing;
-    if (changed || isOnlyFire(entry.schedule, dueAtMs, nowMs, entry.policies)) {
-      this.parts.send(this.pass(entry, generation, dueAtMs, 'schedule'));
-      return changed ? undefined : dueAtMs;
-    }
-    let decided: Plan;
+    let decided: Plan | undefined;
     try {
-      decided = plan(entry.schedule, dueAtMs, nowMs, entry.policies);
+      const alone = changed || isOnlyFire(entry.schedule, dueAtMs, nowMs, entry.policies);
+      decided = alone ? undefined : plan(entry.schedule, dueAtMs, nowMs, entry.policies);
     } catch (error) {
       this.fail(entry, error);
       return undefined;
+    }
+    if (decided === undefined) {
+      this.parts.send(this.pass(entry, generation, dueAtMs, 'schedule'));
+      return changed ? undefined : dueAtMs;
     }
     if (decided.missed !== undefined) {
       this.parts.emit({
