@@ -137,6 +137,23 @@ describe('a cron schedule', () => {
     expect(schedule.previous!(1000)).toBe(0);
   });
 
+  test('walks backwards to the latest instant before the question', () => {
+    const everyTwentyAtHalf = cronSchedule('30 */20 * * * *');
+    expect(everyTwentyAtHalf.previous!(instant('2026-01-01T00:20:10Z'))).toBe(instant('2026-01-01T00:00:30Z'));
+    expect(everyTwentyAtHalf.previous!(instant('2026-01-01T00:20:31Z'))).toBe(instant('2026-01-01T00:20:30Z'));
+    expect(everyTwentyAtHalf.previous!(instant('2026-01-01T00:00:30Z'))).toBe(instant('2025-12-31T23:40:30Z'));
+    // Asked at the second 01:30, where 01:50 has been in the first pass already.
+    const once = cronSchedule('50 1 * * *', { timeZone: 'America/New_York' });
+    expect(once.previous!(instant('2026-11-01T06:30:00Z'))).toBe(instant('2026-11-01T05:50:00Z'));
+    const twice = cronSchedule('50 1 * * *', { timeZone: 'America/New_York', dst: 'literal' });
+    expect(twice.previous!(instant('2026-11-01T06:30:00Z'))).toBe(instant('2026-11-01T05:50:00Z'));
+    expect(twice.previous!(instant('2026-11-01T12:00:00Z'))).toBe(instant('2026-11-01T06:50:00Z'));
+    // Asked days later, so that the spans between are passed over.
+    const yearly = cronSchedule('50 1 1 11 *', { timeZone: 'America/New_York', dst: 'literal' });
+    expect(yearly.previous!(instant('2027-06-01T00:00:00Z'))).toBe(instant('2026-11-01T06:50:00Z'));
+    expect(yearly.previous!(instant('2026-11-01T06:50:00Z'))).toBe(instant('2026-11-01T05:50:00Z'));
+  });
+
   test('finds a leap day over a century without one', () => {
     expect(after('0 0 29 2 *', '2096-03-01T00:00:00Z')).toBe('2104-02-29T00:00:00.000Z');
     expect(after('0 0 29 2 *', '2096-03-01T00:00:00Z', { timeZone: 'Europe/Berlin' })).toBe('2104-02-28T23:00:00.000Z');
