@@ -78,5 +78,5 @@ describe.each(SQLITE_DRIVERS)('while another connection holds the lock, through 
       blocker.close();
       folder.remove();
     }
-  });
+  }, 60_000);
 });
