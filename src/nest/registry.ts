@@ -76,8 +76,7 @@ export class DistributedCronRegistry {
   ): void {
     const written = { schedule, options: options === NO_OPTIONS ? options : { ...options, key }, changes: undefined };
     const { policies, schedule: resolved, enabled } = this.resolve(key, written, [run]);
-    if (!enabled) return;
-    this.scheduler.add({ key, schedule: resolved, policies, run });
+    if (enabled) this.scheduler.add({ key, schedule: resolved, policies, run });
     this.written.set(key, written);
   }
 
@@ -141,6 +140,11 @@ export class DistributedCronRegistry {
   /** As `drain`, and aborts running methods at once. */
   stop(): Promise<void> {
     return this.scheduler.stop();
+  }
+
+  /** The keys of all entries that were added, also of those that configuration disables. Read at bootstrap. */
+  addedKeys(): string[] {
+    return [...this.written.keys()];
   }
 
   /** Adopts an entry that a decorator wrote. Called at bootstrap. */

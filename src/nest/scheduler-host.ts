@@ -59,8 +59,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
       });
     }
     const methods = this.discovery.find();
-    const added = this.scheduler.list().map(({ key }) => key);
-    this.collected = collectEntries(methods, this.options, faults, added);
+    this.collected = collectEntries(methods, this.options, faults, this.registry.addedKeys());
     for (const method of methods) faults.push(...this.enhancers.faults(method));
     if (faults.length > 0) throw new ConfigurationError(faults);
     for (const { entry, schedule, options } of this.collected) this.registry.adopt(entry.key, schedule, options);
