@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
 import { VirtualClock } from './virtual-clock.js';
 
@@ -75,6 +76,19 @@ describe('virtual clock', () => {
     clock.setTimer(() => undefined, 1);
     await two;
     await clock.waitForTimers(2);
+  });
+
+  it('calls a timer back in the context it was set in, as Node does', async () => {
+    const clock = new VirtualClock();
+    const context = new AsyncLocalStorage<string>();
+    let seen: string | undefined;
+    context.run('mine', () =>
+      clock.setTimer(() => {
+        seen = context.getStore();
+      }, 5),
+    );
+    await clock.advance(5);
+    expect(seen).toBe('mine');
   });
 
   it('a cleared timer is not called back, and no longer pending', async () => {

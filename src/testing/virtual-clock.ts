@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as macrotask } from 'node:timers/promises';
 import { type Clock, MAX_TIMER_DELAY_MS, type TimerHandle } from '../ambient/clock.js';
 
@@ -36,7 +37,12 @@ export class VirtualClock implements Clock {
   setTimer(callback: () => void, delayMs: number): TimerHandle {
     if (!(delayMs <= MAX_TIMER_DELAY_MS))
       throw new RangeError(`VirtualClock: a timer cannot wait ${delayMs} ms; at most ${MAX_TIMER_DELAY_MS}.`);
-    const timer: VirtualTimer = { dueAtMs: this.monotonicMs + Math.max(0, delayMs), order: this.order++, callback };
+    const timer: VirtualTimer = {
+      dueAtMs: this.monotonicMs + Math.max(0, delayMs),
+      order: this.order++,
+      // As Node's timers do: AsyncLocalStorage shows the callback what it showed whoever set the timer.
+      callback: AsyncResource.bind(callback),
+    };
     this.timers.add(timer);
     for (const waiter of this.waiters) {
       if (this.timers.size >= waiter.count) {
