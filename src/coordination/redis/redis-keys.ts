@@ -1,0 +1,29 @@
+/** Slots of a Cluster that the keys are spread over; a batch is at most this many scripts there, and any number of them on one server. */
+export const BUCKETS = 16;
+
+/**
+ * The hash of an entry: head and claims. `<namespace>:{<bucket>}:<entry key>`, the namespace percent-encoded, so that no two pairs meet in one name. The bucket is the hash tag: one
+ * made of the entry key itself would end too early in a key that starts with `}`.
+ */
+export const entryName = (namespace: string, entryKey: string) =>
+  `${encodeURIComponent(namespace)}:{${bucketOf(entryKey)}}:${entryKey}`;
+
+/** The hash of a lease. What follows the bucket tells it from an entry, whatever either is called. */
+export const leaseName = (namespace: string, name: string) =>
+  `${encodeURIComponent(namespace)}:{${bucketOf(name)}}/lease:${name}`;
+
+/** The hash of a namespace's members. */
+export const membersName = (namespace: string) => `${encodeURIComponent(namespace)}:{0}/members`;
+
+/** FNV-1a over UTF-16 code units. Replicas must agree on it for ever: it is part of every name. */
+export function bucketOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return ((hash ^ (hash >>> 16)) >>> 0) % BUCKETS;
+}
+
+/** What a text must be to become part of a name, or `undefined` if it can: with a lone surrogate two texts would be one in UTF-8. */
+export function textFault(text: unknown): string | undefined {
+  if (typeof text === 'string' && text.isWellFormed()) return undefined;
+  return 'well-formed Unicode text (no lone surrogates)';
+}

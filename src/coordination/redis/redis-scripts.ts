@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import { CLAIMS_KEPT_PER_ENTRY } from '../claim-protocol.js';
+
+/** A Lua script and the name by which a server that has seen it knows it. */
+export interface RedisScript {
+  readonly source: string;
+  readonly sha: string;
+}
+
+/** Rows that may pile up beside the kept ones before a claim removes what is to be removed: then most claims remove nothing. */
+const CLAIMS_BETWEEN_SWEEPS = 64;
+/** A sweep reads all rows of its entry, some 0.2 ms for the largest; with more of them a script would hold the server too long. */
+const SWEEPS_PER_SCRIPT = 4;
+
+/** What a claim script answers for one claim, one digit each. */
+export const CLAIM_CODE = {
+  refused: '0',
+  granted: '1',
+  early: '2',
+  superseded: '3',
+  later: '4',
+  unusable: '5',
+} as const;
+
+/**
+ * How every script begins and answers. ARGV[1] is the store's time after which nobody waits for the answer: a command that lay in a client's queue longer
+ * must do nothing. The answer is the store's time in milliseconds, then a space and what the script has to say; without the space it came too late.
+ */
+function script(body: string): RedisScript {
+  const source = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function whole(n) return string.format('%.0f', n) end
+local function answer(text) return whole(now) .. ' ' .. text end
+if now > tonumber(ARGV[1]) then return whole(now) end
+${body.trim()}
+`;
+  return { source, sha: createHash('sha1').update(source).digest('hex') };
+}
+
+export const NOW_SCRIPT = script(`return answer('')`);
+
+/** The eviction policy, or nothing where the server does not tell. */
+export const EVICTION_SCRIPT = script(`
+local info = redis.pcall('INFO', 'memory')
+return answer(type(info) == 'string' and string.match(info, 'maxmemory_policy:(%S+)') or '')`);
+
+/**
+ * The claim protocol. KEYS: the entry's hash, one per claim. ARGV: deadline, maxClockSkew, retention, then per claim its instant, \`<claim id>:<instance id>\` and the
+ * schedule's fingerprint. Answers a digit per claim.
+ *
+ * A hash has one field per claim, instant → \`<made>:<claim id>:<instance id>\`, and a field \`head\`: rows, rows at which the next sweep is due, watermark, floor, a lower bound of the
+ * oldest \`made\`, the instant from which on no row can be beyond the newest ${CLAIMS_KEPT_PER_ENTRY}, fingerprint.
+ *
+ * What is to be removed is removed by a sweep, every ${CLAIMS_BETWEEN_SWEEPS} claims, and the floor is raised by it. In between a row that is past its time is treated as removed, and
+ * an instant without a row is granted only above the watermark, where no floor can be, or when nothing is to be removed; else the sweep comes first. So answers are exact at all
+ * times, though most claims cost one HMGET and one HSET.
+ */
+export const CLAIM_SCRIPT = script(`
+local KEPT, BETWEEN = ${CLAIMS_KEPT_PER_ENTRY}, ${CLAIMS_BETWEEN_SWEEPS}
+local latest, cutoff, sweeps = now + ARGV[2], now - ARGV[3], ${SWEEPS_PER_SCRIPT}
+local HEAD = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$'
+local rows, due, watermark, floor, oldest, safe, schedule
+
+local function write(key, ...)
+  redis.call('HSET', key, 'head', rows .. ' ' .. due .. ' ' .. watermark .. ' ' .. floor .. ' ' .. oldest .. ' ' .. safe .. ' ' .. schedule, ...)
+end
+
+local function sweep(key)
+  if sweeps == 0 then return false end
+  sweeps = sweeps - 1
+  local all, kept, gone, made = redis.call('HGETALL', key), {}, {}, {}
+  local highest, first = tonumber(floor), math.huge
+  for j = 1, #all, 2 do
+    local at = tonumber(all[j])
+    if at then
+      local m = tonumber(string.match(all[j + 1], '^%d+'))
+      if m < cutoff then
+        gone[#gone + 1] = all[j]
+        if at > highest then highest = at end
+      else
+        kept[#kept + 1] = at
+        made[at] = m
+      end
+    end
+  end
+  table.sort(kept)
+  local beyond = math.max(0, #kept - KEPT)
+  for j = 1, beyond do
+    gone[#gone + 1] = whole(kept[j])
+    if kept[j] > highest then highest = kept[j] end
+  end
+  for j = beyond + 1, #kept do
+    if made[kept[j]] < first then first = made[kept[j]] end
+  end
+  for j = 1, #gone, 1000 do redis.call('HDEL', key, unpack(gone, j, math.min(j + 999, #gone))) end
+  rows = #kept - beyond
+  due = rows + BETWEEN
+  floor = highest == -math.huge and '-inf' or whole(highest)
+  oldest = first == math.huge and 'inf' or whole(first)
+  local clear = kept[math.max(beyond + 1, #kept - (KEPT - BETWEEN) + 1)]
+  safe = clear and whole(clear) or '-inf'
+  write(key)
+  return true
+end
+
+local function decide(key, instant, pass, fingerprint, i)
+  local at = tonumber(instant)
+  if at > latest then return ${CLAIM_CODE.early} end
+  local found = redis.pcall('HMGET', key, 'head', instant)
+  if found.err then return ${CLAIM_CODE.unusable} end
+  local row
+  if found[1] then
+    rows, due, watermark, floor, oldest, safe, schedule = string.match(found[1], HEAD)
+    rows, due = tonumber(rows), tonumber(due)
+  else
+    rows, watermark, floor, oldest, safe, schedule = 0, '-inf', '-inf', 'inf', '-inf', ''
+    -- Entries that are always claimed together sweep at different claims, so that no script has many sweeps.
+    due = BETWEEN + i % BETWEEN
+  end
+  if found[2] then
+    local made, id = string.match(found[2], '^(%d+):([^:]*)')
+    if tonumber(made) < cutoff then return ${CLAIM_CODE.superseded} end
+    if rows > KEPT and at < tonumber(safe) then
+      if not sweep(key) then return ${CLAIM_CODE.later} end
+      if at <= tonumber(floor) and redis.call('HEXISTS', key, instant) == 0 then return ${CLAIM_CODE.superseded} end
+    end
+    return id == string.match(pass, '^[^:]*') and ${CLAIM_CODE.granted} or ${CLAIM_CODE.refused}
+  end
+  if at <= tonumber(watermark) then
+    if at <= tonumber(floor) then return ${CLAIM_CODE.superseded} end
+    if rows > KEPT or tonumber(oldest) < cutoff then
+      if not sweep(key) then return ${CLAIM_CODE.later} end
+      if at <= tonumber(floor) then return ${CLAIM_CODE.superseded} end
+    end
+  end
+  if rows >= due and not sweep(key) then return ${CLAIM_CODE.later} end
+  if at > tonumber(watermark) then watermark, schedule = instant, fingerprint end
+  if now < tonumber(oldest) then oldest = whole(now) end
+  rows = rows + 1
+  write(key, instant, whole(now) .. ':' .. pass)
+  return ${CLAIM_CODE.granted}
+end
+
+local answers = {}
+for i = 1, #KEYS do answers[i] = decide(KEYS[i], ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3], i) end
+return answer(table.concat(answers))`);
+
+/** KEYS: entries. Answers JSON: per entry its watermark and fingerprint, or false. */
+export const LAST_FIRE_SCRIPT = script(`
+local found = {}
+for i = 1, #KEYS do
+  local head = redis.call('HGET', KEYS[i], 'head')
+  local watermark, schedule
+  if head then watermark, schedule = string.match(head, '^%S+ %S+ (%S+) %S+ %S+ %S+ (.*)$') end
+  found[i] = watermark and { watermark, schedule } or false
+end
+return answer(cjson.encode(found))`);
+
+/** A lease is a hash: owner and expires while it is held; token, and value where one was set, for ever. */
+const HOLD = `
+local hold = redis.call('HMGET', KEYS[1], 'owner', 'token', 'expires')
+local owned = hold[1] and tonumber(hold[3]) > now`;
+
+/** Ends a script with 0 unless the hold is that of ARGV[2], owner, and ARGV[3], token. */
+const OWN_HOLD = `${HOLD}
+if not owned or hold[1] ~= ARGV[2] or hold[2] ~= ARGV[3] then return answer('0') end`;
+
+/** ARGV: deadline, owner, ttl, and the value's JSON text where it is to be replaced. Answers the token, a space and the value's text, or nothing. */
+export const ACQUIRE_SCRIPT = script(`${HOLD}
+if owned and hold[1] ~= ARGV[2] then return answer('') end
+local token = whole((tonumber(hold[2] or '0')) + 1)
+redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'token', token, 'expires', whole(now + ARGV[3]))
+if ARGV[4] then redis.call('HSET', KEYS[1], 'value', ARGV[4]) end
+return answer(token .. ' ' .. (redis.call('HGET', KEYS[1], 'value') or 'null'))`);
+
+/** ARGV: deadline, owner, token, ttl, and the value's JSON text where it is to be replaced. */
+export const RENEW_SCRIPT = script(`${OWN_HOLD}
+redis.call('HSET', KEYS[1], 'expires', whole(now + ARGV[4]))
+if ARGV[5] then redis.call('HSET', KEYS[1], 'value', ARGV[5]) end
+return answer('1')`);
+
+/** ARGV: deadline, owner, token, and the value's JSON text where it is to be replaced. */
+export const RELEASE_SCRIPT = script(`${OWN_HOLD}
+redis.call('HDEL', KEYS[1], 'owner', 'expires')
+if ARGV[4] then redis.call('HSET', KEYS[1], 'value', ARGV[4]) end
+return answer('1')`);
+
+/** KEYS: leases. Answers JSON: per lease false, or owner (or false), token, the value's text, milliseconds to live. */
+export const READ_LEASES_SCRIPT = script(`
+local found = {}
+for i = 1, #KEYS do
+  local lease = redis.call('HMGET', KEYS[i], 'owner', 'token', 'expires', 'value')
+  local left = lease[1] and math.max(0, tonumber(lease[3]) - now) or 0
+  found[i] = lease[2] and { left > 0 and lease[1], lease[2], lease[4] or 'null', whole(left) } or false
+end
+return answer(cjson.encode(found))`);
+
+/** Members are a hash, instance id → \`<expires>:<member name>\`. Those that have expired are removed by whoever looks. Answers JSON, an id and a name each. */
+const LIVE_MEMBERS = `
+local all, live = redis.call('HGETALL', KEYS[1]), {}
+for j = 1, #all, 2 do
+  local expires, name = string.match(all[j + 1], '^(%d+):(.*)$')
+  if tonumber(expires) > now then live[#live + 1] = { all[j], name }
+  elseif ARGV[2] then redis.call('HDEL', KEYS[1], all[j]) end
+end
+return answer(#live == 0 and '[]' or cjson.encode(live))`;
+
+/** ARGV: deadline, instance id, member name, expiry. */
+export const HEARTBEAT_SCRIPT = script(`
+redis.call('HSET', KEYS[1], ARGV[2], whole(now + ARGV[4]) .. ':' .. ARGV[3])
+${LIVE_MEMBERS}`);
+
+/** A plain read: it removes nothing. */
+export const MEMBERS_SCRIPT = script(LIVE_MEMBERS);
+
+/** ARGV: deadline, instance id. */
+export const LEAVE_SCRIPT = script(`
+redis.call('HDEL', KEYS[1], ARGV[2])
+return answer('')`);
