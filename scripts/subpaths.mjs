@@ -4,6 +4,7 @@
  */
 export const SUBPATHS = {
   '.': 'index',
+  './redis': 'coordination/redis/index',
   './sqlite': 'coordination/sqlite/index',
   './testing': 'testing/index',
 };
