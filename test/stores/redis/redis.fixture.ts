@@ -1,0 +1,156 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Cluster, Redis } from 'ioredis';
+import { createClient, createCluster } from 'redis';
+import type { Clock } from '../../../src/ambient/clock.js';
+import { DEFAULT_CLAIM_PROTOCOL } from '../../../src/coordination/claim-protocol.js';
+import type { ClaimProtocolStore } from '../../../src/coordination/claim-protocol.suite.js';
+import type { LeaseStoreSetup } from '../../../src/coordination/lease-store.suite.js';
+import type { MembershipStoreSetup } from '../../../src/coordination/membership-store.suite.js';
+import { RedisBackend } from '../../../src/coordination/redis/index.js';
+import { callsOf, type IoredisClient, type RedisClient } from '../../../src/coordination/redis/redis-client.js';
+import { VirtualClock } from '../../../src/testing/virtual-clock.js';
+
+export const { signal } = new AbortController();
+
+export interface Connection {
+  readonly client: RedisClient;
+  close(): Promise<unknown>;
+}
+
+type Address = { readonly host: string; readonly port: number };
+
+/** The two clients as an application makes them. */
+export const CLIENTS = [
+  {
+    name: 'ioredis',
+    connect: async (url: string): Promise<Connection> => {
+      const client = new Redis(url, { lazyConnect: true });
+      // Without a listener ioredis prints what a test that restarts its server expects.
+      client.on('error', () => undefined);
+      await client.connect();
+      return { client, close: async () => client.disconnect() };
+    },
+    connectCluster: async (addresses: readonly Address[]): Promise<Connection> => {
+      const client = new Cluster([...addresses], { lazyConnect: true });
+      await client.connect();
+      return { client, close: async () => client.disconnect() };
+    },
+  },
+  {
+    name: 'node-redis',
+    connect: async (url: string): Promise<Connection> => {
+      const client = createClient({ url });
+      client.on('error', () => undefined);
+      await client.connect();
+      return { client, close: async () => client.destroy() };
+    },
+    connectCluster: async (addresses: readonly Address[]): Promise<Connection> => {
+      const client = createCluster({ rootNodes: addresses.map((socket) => ({ socket: { ...socket } })) });
+      client.on('error', () => undefined);
+      await client.connect();
+      return { client, close: async () => client.destroy() };
+    },
+  },
+] as const;
+
+export interface Own extends IoredisClient {
+  /** Removes what was written. */
+  clear(): Promise<void>;
+}
+
+/**
+ * A client that sees no key but its own, so that a rule finds the server empty, also one that is not the tests' own. With a clock the scripts are executed as they are by the real
+ * server, and only what TIME tells them is that clock's: a real server's clock cannot be moved.
+ */
+export function ownKeys(client: RedisClient, clock?: Clock): Own {
+  const calls = callsOf(client);
+  if (calls === undefined) throw new TypeError('no client of Redis');
+  const prefix = `test-${randomUUID()}-`;
+  const written = new Set<string>();
+  const texts = new Map<string, string>();
+
+  const split = (count: number, rest: readonly string[]) => {
+    const keys = rest.slice(0, count).map((key) => prefix + key);
+    for (const key of keys) written.add(key);
+    return [keys, rest.slice(count)] as const;
+  };
+  const run = (script: string, count: number, rest: readonly string[]) => {
+    const [keys, args] = split(count, rest);
+    return calls.eval(`${clock === undefined ? '' : clockOf(clock)}${script}`, keys, args);
+  };
+
+  return {
+    isCluster: calls.isCluster,
+    evalsha: async (sha, count, ...rest) => {
+      if (clock === undefined) {
+        const [keys, args] = split(count, rest);
+        return calls.evalSha(sha, keys, args);
+      }
+      const text = texts.get(sha);
+      if (text === undefined) throw new Error('NOSCRIPT as far as this client knows');
+      return run(text, count, rest);
+    },
+    eval: async (script, count, ...rest) => {
+      texts.set(createHash('sha1').update(script).digest('hex'), script);
+      return run(script, count, rest);
+    },
+    clear: async () => {
+      for (const key of written) await calls.eval(`return redis.call('DEL', KEYS[1])`, [key], []);
+    },
+  };
+}
+
+function clockOf(clock: Clock): string {
+  const nowMs = clock.now();
+  const time = `{ '${Math.floor(nowMs / 1_000)}', '${(nowMs % 1_000) * 1_000}' }`;
+  return `local real = redis
+local redis = setmetatable({ call = function(name, ...)
+  if name == 'TIME' then return ${time} end
+  return real.call(name, ...)
+end }, { __index = real })
+`;
+}
+
+/** What the rules of all three ports need, on a clock that they move. */
+export async function movedStore(
+  client: RedisClient,
+): Promise<ClaimProtocolStore & { readonly backends: RedisBackend[]; readonly own: Own }> {
+  const clock = new VirtualClock();
+  const own = ownKeys(client, clock);
+  const backends: RedisBackend[] = [];
+  return {
+    clock,
+    own,
+    backends,
+    replica: async () => {
+      const backend = new RedisBackend({ client: own });
+      await backend.open(DEFAULT_CLAIM_PROTOCOL, signal);
+      backends.push(backend);
+      return backend.claimer;
+    },
+    close: () => own.clear(),
+  };
+}
+
+export async function movedLeases(client: RedisClient): Promise<LeaseStoreSetup> {
+  const clock = new VirtualClock();
+  const own = ownKeys(client, clock);
+  return {
+    shortTtlMs: 30_000,
+    pass: (ms) => clock.advance(ms),
+    step: (byMs) => clock.step(byMs),
+    replica: async () => new RedisBackend({ client: own }).leases,
+    close: () => own.clear(),
+  };
+}
+
+export async function movedMembership(client: RedisClient): Promise<MembershipStoreSetup> {
+  const clock = new VirtualClock();
+  const own = ownKeys(client, clock);
+  return {
+    shortExpiryMs: 15_000,
+    pass: (ms) => clock.advance(ms),
+    replica: async () => new RedisBackend({ client: own }).membership,
+    close: () => own.clear(),
+  };
+}
