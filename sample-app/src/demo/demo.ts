@@ -34,6 +34,8 @@ export class Demo {
   private readonly failure = new AbortController();
   private standstill: Standstill | undefined;
   private allStartedMs: number | undefined;
+  private quietMs = Number.POSITIVE_INFINITY;
+  private closed = false;
 
   /** `interrupted` ends it early. */
   constructor(
@@ -59,6 +61,7 @@ export class Demo {
   /** Leaves nothing behind. Answers the replicas that did not end by themselves. */
   async cleanUp(): Promise<string[]> {
     const stuck = await this.fleet.end();
+    this.closed = true;
     this.database.onModuleDestroy();
     rmSync(this.folder, { recursive: true, force: true });
     return stuck;
@@ -88,6 +91,7 @@ export class Demo {
     await this.customers.goHome();
     await wait(Math.max(0, endMs - Date.now()));
     const untilMs = await this.quietMoment(fromMs);
+    this.quietMs = untilMs;
 
     const stuck = await this.fleet.end();
     const expected = expectedFires(fromMs, untilMs);
@@ -100,11 +104,14 @@ export class Demo {
       acknowledged: this.customers.acknowledged,
     });
     for (const fire of found.lost) this.display.note(this.explainLoss(fire));
+    // One that hangs would keep a deployment waiting.
     const faults = stuck.map((name) => `replica ${name} did not drain in time`);
     return { ...found, faults: [...found.faults, ...faults] };
   }
 
   private take(replica: ReplicaProcess, message: FromReplica): void {
+    // A process's last words may arrive after its end.
+    if (this.closed) return;
     if (message.type === 'inside-transaction') {
       replica.kill();
       this.standstill = { replica, fireKey: message.fireKey };
@@ -151,16 +158,16 @@ export class Demo {
     this.display.note(`replicas ${replicas} on one file, ${this.databasePath}`);
   }
 
-  /** Fires since all replicas are up: before, there are others to hear from. */
+  /** The fires that count: while all replicas are up, but for the one that is killed, and none drains. */
   private show(): void {
-    const { allStartedMs } = this;
+    const { allStartedMs, quietMs } = this;
     if (allStartedMs === undefined) return;
     const sources = {
       board: this.board,
       replicas: this.fleet.replicas,
       workOf: (fire: ExpectedFire) => this.books.workOf(fire),
     };
-    const fires = this.board.reported().filter(({ instantMs }) => instantMs > allStartedMs);
+    const fires = this.board.reported().filter(({ instantMs }) => instantMs > allStartedMs && instantMs <= quietMs);
     const lines = fires.map((fire) => ({ fire, line: fireLine(fire, sources) }));
     const concluded = lines.filter(({ fire }) => this.board.isConcluded(fire)).map(({ line }) => line);
     const status = `${this.fleet.live().length} of ${this.wanted.replicas} replicas, ${this.books.orders().length} orders, ${this.books.invoicedOrders()} invoiced`;
