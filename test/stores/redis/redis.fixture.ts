@@ -4,10 +4,12 @@ import { createClient, createCluster } from 'redis';
 import type { Clock } from '../../../src/ambient/clock.js';
 import { DEFAULT_CLAIM_PROTOCOL } from '../../../src/coordination/claim-protocol.js';
 import type { ClaimProtocolStore } from '../../../src/coordination/claim-protocol.suite.js';
+import type { Claim, ClaimContext } from '../../../src/coordination/claimer.js';
 import type { LeaseStoreSetup } from '../../../src/coordination/lease-store.suite.js';
 import type { MembershipStoreSetup } from '../../../src/coordination/membership-store.suite.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { callsOf, type IoredisClient, type RedisClient } from '../../../src/coordination/redis/redis-client.js';
+import { fireKey } from '../../../src/domain/fire-key.js';
 import { VirtualClock } from '../../../src/testing/virtual-clock.js';
 
 export const { signal } = new AbortController();
@@ -111,21 +113,29 @@ end }, { __index = real })
 `;
 }
 
-/** What the rules of all three ports need, on a clock that they move. */
-export async function movedStore(
-  client: RedisClient,
-): Promise<ClaimProtocolStore & { readonly backends: RedisBackend[]; readonly own: Own }> {
+/** A claim as the engine asks it; of an instant that has just passed. */
+export function asked(context: Partial<ClaimContext> = {}): Claim {
+  const full: ClaimContext = {
+    namespace: 'shop',
+    entryKey: 'report',
+    scheduledAt: new Date(Date.now() - 1_000),
+    claimId: randomUUID(),
+    instanceId: 'replica-1',
+    schedule: 'every-minute',
+    signal,
+    ...context,
+  };
+  return { fireKey: fireKey(full.entryKey, full.scheduledAt.getTime()), context: full };
+}
+
+export async function movedStore(client: RedisClient): Promise<ClaimProtocolStore> {
   const clock = new VirtualClock();
   const own = ownKeys(client, clock);
-  const backends: RedisBackend[] = [];
   return {
     clock,
-    own,
-    backends,
     replica: async () => {
       const backend = new RedisBackend({ client: own });
       await backend.open(DEFAULT_CLAIM_PROTOCOL, signal);
-      backends.push(backend);
       return backend.claimer;
     },
     close: () => own.clear(),
