@@ -95,7 +95,9 @@ function explainClaimed(
     .find(({ reason, atMs }) => reason === 'claim-error' && atMs >= madeMs);
   if (error !== undefined) {
     // It holds a claim that it never heard of in time, and says so.
-    return { because: `the winner was ${holder.wasStoppedIn(madeMs, error.atMs) ? 'stopped' : 'not told'}, claim-error` };
+    return {
+      because: `the winner was ${holder.wasStoppedIn(madeMs, error.atMs) ? 'stopped' : 'not told'}, claim-error`,
+    };
   }
   if (holder.diedWithin(accountWithinMs, madeMs)) return { because: 'the winner was killed' };
   const end = holder.end === undefined ? '' : `, ${holder.end.how} ${holder.end.atMs - madeMs} ms after it`;
