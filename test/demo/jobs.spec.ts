@@ -10,11 +10,8 @@ describe('the fires that the demo expects', () => {
 
   beforeAll(async () => {
     Object.assign(process.env, { SHOP_DATABASE: ':memory:', SHOP_STORE: 'none' });
-    app = await (
-      await Test.createTestingModule({ imports: [AppModule] })
-        .setLogger(false)
-        .compile()
-    ).init();
+    const module = Test.createTestingModule({ imports: [AppModule] }).setLogger(new ConsoleLogger({ logLevels: [] }));
+    app = await (await module.compile()).init();
   });
 
   afterAll(() => app.close());
