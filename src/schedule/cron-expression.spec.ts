@@ -317,6 +317,11 @@ describe('H', () => {
     }
   });
 
+  test('may be a Sunday by either number', () => {
+    expect(from2026(cronSchedule('0 0 * * H(7-7)', { entryKey: 'report' }), 1)).toEqual(['2026-01-04T00:00']);
+    expect(from2026(cronSchedule('0 0 * * H(0-0)', { entryKey: 'report' }), 1)).toEqual(['2026-01-04T00:00']);
+  });
+
   test('alone as a day is one that every month has', () => {
     for (let index = 0; index < 100; index++) {
       const instants = upcoming(

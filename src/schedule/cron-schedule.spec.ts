@@ -85,7 +85,33 @@ describe('a gap', () => {
   });
 });
 
+describe('an expression follows elapsed time', () => {
+  const options = { timeZone: 'America/New_York' };
+  const insideRepeat = '2026-11-01T05:45:00Z';
+
+  test('when its minute field starts with a star', () => {
+    expect(after('*/30 1 * * *', insideRepeat, options)).toBe('2026-11-01T06:00:00.000Z');
+    expect(after('*/30 1 * * *', insideRepeat, { ...options, dst: 'skip' })).toBe('2026-11-01T06:00:00.000Z');
+  });
+
+  test('when its hour field starts with a star', () => {
+    expect(after('30 */1 * * *', insideRepeat, options)).toBe('2026-11-01T06:30:00.000Z');
+  });
+
+  test('not when a star is elsewhere', () => {
+    expect(after('0,30 0-23/1 * * *', insideRepeat, options)).toBe('2026-11-01T07:00:00.000Z');
+    expect(after('* 0 1 * * *', insideRepeat, options)).toBe('2026-11-02T06:00:00.000Z');
+  });
+});
+
 describe('a cron schedule', () => {
+  test('knows the offset of an instant beyond the years that were looked at before', () => {
+    // No other test asks about this zone, so its summer of 2028 is not known yet.
+    const schedule = cronSchedule('0 12 1 7 *', { timeZone: 'Europe/Oslo' });
+    expect(schedule.next(instant('2027-11-15T00:00:00Z'))).toBe(instant('2028-07-01T10:00:00Z'));
+    expect(schedule.previous!(instant('2024-02-15T00:00:00Z'))).toBe(instant('2023-07-01T10:00:00Z'));
+  });
+
   test('has the same next instant for a replica that was up for a month and one that booted in the repeated hour', () => {
     const schedule = cronSchedule('*/20 1 * * *', { timeZone: 'America/New_York' });
     const walked = upcoming(schedule, instant('2026-10-02T00:00:00Z'), 100).map(Number);
@@ -191,6 +217,7 @@ describe('the same question gives the same object', () => {
       cronSchedule('H * * * *', { entryKey: `entry-${index}` }),
     );
     expect(new Set(schedules).size).toBeLessThanOrEqual(60);
+    expect(new Set(schedules).size).toBeGreaterThan(50);
     expect(new Set(schedules.map((schedule) => schedule.fingerprint)).size).toBe(new Set(schedules).size);
   });
 });

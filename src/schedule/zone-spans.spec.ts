@@ -161,6 +161,10 @@ describe('a zone', () => {
     },
   );
 
+  test('that is a fixed offset is refused with the name to write instead', () => {
+    expect(() => zoneSpans('+05:00')).toThrow('"Etc/GMT-5" for five hours ahead of UTC');
+  });
+
   test('that is no text is refused', () => {
     expect(() => zoneSpans(null as unknown as string)).toThrow(TimeZoneError);
   });
