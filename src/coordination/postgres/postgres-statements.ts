@@ -60,6 +60,7 @@ export function statementsFor({ entry, claim, lease, member }: PostgresTables): 
     // The entry's row is written before the floor is read, and what it returns is its newest version: the snapshot that `seen` reads may be older than a sweep this statement
     // had to wait for, and in it a claim that was made and removed meanwhile never was. Only what cannot become wrong is answered from the snapshot: an early instant, a
     // claim that is there, a floor that was reached. So a late loser writes nothing.
+    // `found` is materialized, or each look-up would be made as often as the CASE below names it.
     // All rows are met in one order, by namespace, entry and instant: two batches that cross wait for each other once, and not in a ring.
     claim: `
 WITH clock AS (SELECT ${NOW} AS now_ms),
@@ -68,7 +69,7 @@ asked AS (
   FROM unnest($1::text::text[], $2::text::text[], $3::text::bigint[], $4::text::text[], $5::text::text[], $6::text::text[])
     WITH ORDINALITY AS u(namespace, entry_key, instant_ms, claim_id, instance_id, schedule, place)
 ),
-found AS (
+found AS MATERIALIZED (
   SELECT a.*,
     (SELECT c.claim_id FROM ${claim} AS c
       WHERE c.namespace = a.namespace AND c.entry_key = a.entry_key AND c.instant_ms = a.instant_ms) AS holder,
