@@ -1,3 +1,5 @@
+import type { Claimer } from '../coordination/claimer.js';
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import type { EntryPolicies } from '../domain/entry.js';
 import type { FireContext } from '../fire/fire-context.js';
 import type { FireEntry } from '../fire/pass.js';
@@ -10,6 +12,8 @@ export interface EntryDefinition {
   readonly schedule: Schedule;
   readonly policies: EntryPolicies;
   readonly run: (context: FireContext) => unknown;
+  /** A claimer of its own; `null`: none, every replica runs its fires; left out: the scheduler's store. */
+  readonly claimer?: Claimer | null | undefined;
 }
 
 /** One scheduled method, its place in the timer heap, and what runs of it now. */
@@ -18,6 +22,7 @@ export class Entry implements FireEntry, HeapItem {
   schedule: Schedule;
   policies: EntryPolicies;
   run: (context: FireContext) => unknown;
+  claims: GuardedBackend | undefined;
   generation = 0;
   removed = false;
   paused = false;
@@ -29,11 +34,12 @@ export class Entry implements FireEntry, HeapItem {
   dueAtMs = Number.POSITIVE_INFINITY;
   heapIndex = -1;
 
-  constructor(definition: EntryDefinition, nowMs: number) {
+  constructor(definition: EntryDefinition, claims: GuardedBackend | undefined, nowMs: number) {
     this.key = definition.key;
     this.schedule = definition.schedule;
     this.policies = definition.policies;
     this.run = definition.run;
+    this.claims = claims;
     this.askedAfterMs = nowMs;
   }
 

@@ -11,6 +11,7 @@ import type { CronEvent, CronEventOf, CronEventType } from '../events/cron-event
 import { EventStream } from '../events/event-stream.js';
 import type { Schedule } from '../schedule/schedule.js';
 import { VirtualClock } from '../testing/virtual-clock.js';
+import { Coordination } from './coordination.js';
 import type { EntryDefinition } from './entry.js';
 import { Scheduler } from './scheduler.js';
 
@@ -114,7 +115,10 @@ export function replica(options: ReplicaOptions = {}) {
     emit: (event) => stream.emit(event),
     drainDeadlineMs: options.drainDeadlineMs ?? 10 * SECOND,
     elector: options.elector,
-    claims,
+    coordination: new Coordination({
+      backend: claims,
+      guard: (claimer) => new GuardedBackend({ store: 'custom', claimer }, settings, { clock: own, random }),
+    }),
     ...settings,
   });
   return {

@@ -2,13 +2,13 @@ import type { Clock } from '../ambient/clock.js';
 import type { InstanceIdentity } from '../ambient/instance-identity.js';
 import type { Random } from '../ambient/random.js';
 import type { Elector } from '../coordination/elector.js';
-import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import { FireRejectedError, SchedulerStoppedError } from '../domain/errors.js';
 import type { Fire } from '../domain/fire.js';
 import { manualFireKey } from '../domain/fire-key.js';
 import type { CronEvent } from '../events/cron-event.js';
 import { type Outcome, Pass } from '../fire/pass.js';
 import { Pipeline } from '../fire/pipeline.js';
+import type { Coordination } from './coordination.js';
 import { Drain } from './drain.js';
 import { Entry, type EntryDefinition } from './entry.js';
 import { EntryTable } from './entry-table.js';
@@ -26,7 +26,7 @@ export interface SchedulerParts {
   readonly claimPatienceMs: number;
   readonly drainDeadlineMs: number;
   readonly elector?: Elector | undefined;
-  readonly claims?: Pick<GuardedBackend, 'claim' | 'stopAsking'> | undefined;
+  readonly coordination: Coordination;
 }
 
 /** What an operator sees of an entry. */
@@ -74,7 +74,6 @@ export class Scheduler {
       coordinationTimeoutMs: parts.coordinationTimeoutMs,
       claimPatienceMs: parts.claimPatienceMs,
       elector: parts.elector,
-      claims: parts.claims,
       draining: () => this.lifecycle.ending,
       outOfTime: () => this.drainUnderWay?.drain.overdue === true,
       drainDeadlineMs: parts.drainDeadlineMs,
@@ -96,6 +95,7 @@ export class Scheduler {
     for (const entry of this.table.all()) this.loop.arm(entry, nowMs);
     // A subscriber that is told of the first entries may have drained meanwhile.
     if (this.lifecycle.ending) return;
+    this.parts.coordination.start();
     this.loop.start();
     this.parts.emit({ type: 'scheduler.started', ...this.eventBase(), entries: this.table.size });
   }
@@ -104,7 +104,7 @@ export class Scheduler {
   add(definition: EntryDefinition): void {
     this.refuseWhenEnding('add');
     const nowMs = this.parts.clock.now();
-    const entry = new Entry(definition, nowMs);
+    const entry = new Entry(definition, this.parts.coordination.claimsOf(definition.claimer), nowMs);
     this.table.add(entry);
     if (this.lifecycle.state === 'started') this.loop.arm(entry, nowMs);
   }
@@ -128,6 +128,7 @@ export class Scheduler {
     if (change.schedule !== undefined) entry.schedule = change.schedule;
     if (change.policies !== undefined) entry.policies = change.policies;
     if (change.run !== undefined) entry.run = change.run;
+    if (change.claimer !== undefined) entry.claims = this.parts.coordination.claimsOf(change.claimer);
     this.cutWaits(entry);
     if (this.lifecycle.state === 'started') this.loop.arm(entry, this.parts.clock.now());
   }
@@ -210,7 +211,7 @@ export class Scheduler {
       const drain = new Drain(this.pipeline, this.loop.alarms, this.parts.drainDeadlineMs);
       this.lifecycle.enter('draining');
       this.loop.stop();
-      this.parts.claims?.stopAsking();
+      this.parts.coordination.drain();
       // Known before it is told: a subscriber that drains in answer gets this same promise.
       this.drainUnderWay = { drain, done: this.end(drain) };
       this.parts.emit({ type: 'scheduler.draining', ...this.eventBase(), running: this.runningMethods() });

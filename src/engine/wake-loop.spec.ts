@@ -422,6 +422,7 @@ describe('wake loop', () => {
       await clock.advance(SECOND);
       expect(story()).toEqual(['started', 'completed', 'canceled draining', 'canceled draining']);
       expect(scheduler.state).toBe('stopped');
+      expect(scheduler.list().map(({ nextAt }) => nextAt)).toEqual([null, null, null]);
       expect(clock.pendingTimers).toBe(0);
     });
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
 import type { Elector } from '../coordination/elector.js';
-import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import type { CronEvent } from '../events/cron-event.js';
 
 /** A wait on the scheduler's one timer, in monotonic time. */
@@ -22,8 +21,6 @@ export interface FireServices {
   readonly claimPatienceMs: number;
   /** Absent: every replica goes on to the claim. */
   readonly elector?: Elector | undefined;
-  /** Absent: every replica runs every fire. */
-  readonly claims?: Pick<GuardedBackend, 'claim'> | undefined;
   /** From drain's start on no claim is asked. */
   readonly draining: () => boolean;
   /** The drain deadline has passed: a fire that is granted now can no longer run. */

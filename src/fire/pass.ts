@@ -1,3 +1,4 @@
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import type { EntryPolicies } from '../domain/entry.js';
 import type { Fire } from '../domain/fire.js';
 import type { RejectReason, SkipReason } from '../domain/skip-reason.js';
@@ -8,6 +9,8 @@ export interface FireEntry {
   readonly key: string;
   readonly policies: EntryPolicies;
   readonly run: (context: FireContext) => unknown;
+  /** Whom its fires ask for their claims; absent: every replica runs them. */
+  readonly claims?: Pick<GuardedBackend, 'claim'> | undefined;
   /** Fingerprint of the schedule. */
   readonly scheduleFingerprint: string;
   /** Raised by every update and by removal: a pass that carries an older one is stale. */

@@ -68,7 +68,6 @@ export function pipelineOf(options: PipelineOptions = {}) {
     ...settings,
     clock,
     random,
-    claims,
     elector: options.elector,
     emit: (event) => void events.push(event),
     draining: () => drain.draining,
@@ -85,7 +84,7 @@ export function pipelineOf(options: PipelineOptions = {}) {
   const send = (entry: FireEntry, origin: FireOrigin = 'schedule', onEnd?: (outcome: Outcome) => void): Pass => {
     const atMs = clock.now();
     const fire: Fire = { entryKey: entry.key, fireKey: fireKey(entry.key, atMs), scheduledAt: new Date(atMs), origin };
-    const pass = new Pass(fire, entry, entry.generation, onEnd);
+    const pass = new Pass(fire, Object.assign(entry, { claims }), entry.generation, onEnd);
     pipeline.send(pass);
     return pass;
   };

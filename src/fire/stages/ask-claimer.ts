@@ -1,15 +1,16 @@
 import type { ClaimOutcome } from '../../coordination/guarded-backend.js';
 import type { FireServices } from '../fire-services.js';
-import type { Outcome, Pass } from '../pass.js';
+import type { FireEntry, Outcome, Pass } from '../pass.js';
 
 /**
  * The last point at which a pass can be dropped without a trace in the store: after a drain started, and for an entry that changed since, no
  * claim is asked. Once asked, a granted fire runs. Without a claimer every replica goes on.
  */
 export function askClaimer(pass: Pass, services: FireServices): Outcome | undefined | Promise<Outcome | undefined> {
-  if (services.claims === undefined) return refusal(pass, services);
+  const { claims } = pass.entry;
+  if (claims === undefined) return refusal(pass, services);
   // Asked when the turn is over: then the entry's next instant is armed, which bounds how long this fire may wait for its store.
-  return Promise.resolve().then(() => refusal(pass, services) ?? claim(pass, services, services.claims!));
+  return Promise.resolve().then(() => refusal(pass, services) ?? claim(pass, services, claims));
 }
 
 function refusal(pass: Pass, services: FireServices): Outcome | undefined {
@@ -20,7 +21,7 @@ function refusal(pass: Pass, services: FireServices): Outcome | undefined {
 async function claim(
   pass: Pass,
   services: FireServices,
-  claims: NonNullable<FireServices['claims']>,
+  claims: NonNullable<FireEntry['claims']>,
 ): Promise<Outcome | undefined> {
   const { fire, entry } = pass;
   const patientUntilMs = services.clock.now() + services.claimPatienceMs;

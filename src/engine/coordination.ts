@@ -1,0 +1,55 @@
+import type { Claimer } from '../coordination/claimer.js';
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
+import type { LeaseElector } from '../coordination/lease-elector.js';
+
+export interface CoordinationParts {
+  /** The store that entries without a claimer of their own ask; absent: every replica runs every fire of theirs. */
+  readonly backend?: GuardedBackend | undefined;
+  /** Competes from the start to the drain; absent: nobody leads. */
+  readonly leadership?: LeaseElector | undefined;
+  /** Wraps the claimer of an entry. */
+  readonly guard: (claimer: Claimer) => GuardedBackend;
+}
+
+/** All that one scheduler has to do with the others of its fleet, tied to its life: started, drained and closed as one. */
+export class Coordination {
+  private readonly ofEntries = new Map<Claimer, GuardedBackend>();
+  private resigned: Promise<void> | undefined;
+
+  constructor(private readonly parts: CoordinationParts) {}
+
+  /** Whom an entry's fires ask: its own claimer, nobody if that is `null`, else the store. One claimer on many entries is asked for them together. */
+  claimsOf(claimer: Claimer | null | undefined): GuardedBackend | undefined {
+    if (claimer === undefined) return this.parts.backend;
+    if (claimer === null) return undefined;
+    let guarded = this.ofEntries.get(claimer);
+    if (guarded === undefined) {
+      guarded = this.parts.guard(claimer);
+      this.ofEntries.set(claimer, guarded);
+    }
+    return guarded;
+  }
+
+  start(): void {
+    this.parts.leadership?.start();
+  }
+
+  /** No claim is asked from here on, and leadership is given back. */
+  drain(): void {
+    for (const guarded of this.guarded()) guarded.stopAsking();
+    this.resigned ??= this.parts.leadership?.resign();
+  }
+
+  /** Closes every store once, after the last call. Rejects if one cannot close; the others are closed all the same. */
+  async close(): Promise<void> {
+    this.drain();
+    await this.resigned;
+    const closed = await Promise.allSettled([...this.guarded()].map((guarded) => guarded.close()));
+    for (const result of closed) if (result.status === 'rejected') throw result.reason;
+  }
+
+  private *guarded(): Iterable<GuardedBackend> {
+    if (this.parts.backend !== undefined) yield this.parts.backend;
+    yield* this.ofEntries.values();
+  }
+}
