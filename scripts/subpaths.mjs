@@ -5,6 +5,7 @@
 export const SUBPATHS = {
   '.': 'index',
   './redis': 'coordination/redis/index',
+  './postgres': 'coordination/postgres/index',
   './sqlite': 'coordination/sqlite/index',
   './testing': 'testing/index',
 };
