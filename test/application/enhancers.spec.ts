@@ -279,6 +279,14 @@ describe('global guards', () => {
     await app.close();
   });
 
+  it('not even around a method that has a guard of its own', async () => {
+    begin();
+    const closed = { provide: APP_GUARD, useValue: { canActivate: () => false } };
+    const { app, registry } = await started({ providers: [Work, closed] });
+    await expect(registry.triggerAndWait('method')).resolves.toBe(42);
+    await app.close();
+  });
+
   it('do where the options ask for it', async () => {
     begin(false);
     const { app, registry } = await started({ options: { globalEnhancers: true }, providers });
