@@ -7,6 +7,8 @@ import { SQLITE_DRIVERS, temporaryFolder } from '../fixtures/stores.js';
 import { SqliteBackend, type SqliteBackendOptions } from './sqlite-backend.js';
 import { readPragma, type SqliteDatabase } from './sqlite-client.js';
 
+const TABLES = ['cron_claim', 'cron_entry', 'cron_lease', 'cron_member'];
+
 const context = (claimId: string, atMs = 0): ClaimContext => ({
   namespace: 'shop',
   entryKey: 'report',
@@ -129,7 +131,7 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
       expect(pragmas()).toEqual(before);
       expect(before[0]).toBe('delete');
       await opened.close();
-      expect(tables(database)).toEqual(['cron_claim', 'cron_entry']);
+      expect(tables(database)).toEqual(TABLES);
     });
 
     it('is refused at open with a busy timeout, since it would stop the event loop', async () => {
@@ -221,6 +223,100 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
     });
   });
 
+  describe('leases and membership', () => {
+    const wanted = { namespace: 'shop', name: 'leader', owner: 'replica-1', ttlMs: 600_000 };
+    const held = { namespace: 'shop', name: 'leader', owner: 'replica-1', token: 1 };
+    const member = { instanceId: 'replica-1', memberName: 'pod-1' };
+    const calls: Record<string, (backend: SqliteBackend) => Promise<unknown>> = {
+      acquire: ({ leases }) => leases.acquire(wanted),
+      renew: ({ leases }) => leases.renew(held, { ttlMs: 600_000 }),
+      release: ({ leases }) => leases.release(held, {}),
+      read: ({ leases }) => leases.read('shop', ['leader']),
+      heartbeat: ({ membership }) => membership.heartbeat('shop', member, 600_000),
+      members: ({ membership }) => membership.members('shop'),
+      leave: ({ membership }) => membership.leave('shop', 'replica-1'),
+    };
+
+    it.each(Object.keys(calls))(
+      "%s is not asked inside the application's transaction, and works after it",
+      async (name) => {
+        const database = connection();
+        const opened = await backend({ database });
+        database.exec('BEGIN');
+        await expect(calls[name]?.(opened)).rejects.toMatchObject({ code: 'STORE_BUSY', operation: name });
+        database.exec('ROLLBACK');
+        await expect(calls[name]?.(opened)).resolves.not.toThrow();
+      },
+    );
+
+    it.each(Object.keys(calls))('%s of a backend that is not open is an error that says so', async (name) => {
+      const closed = new SqliteBackend({ path: folder.file, driver: Driver });
+      await expect(calls[name]?.(closed)).rejects.toMatchObject({ code: 'COORDINATION_FAILED', operation: name });
+    });
+
+    it('while another connection holds the lock, what writes is STORE_BUSY at once, and what reads is answered', async () => {
+      const opened = await backend();
+      await opened.leases.acquire(wanted);
+      await opened.membership.heartbeat('shop', member, 600_000);
+      const blocker = connection();
+      blocker.exec('BEGIN IMMEDIATE');
+      for (const name of ['acquire', 'renew', 'release', 'heartbeat', 'leave']) {
+        await expect(calls[name]?.(opened)).rejects.toMatchObject({ code: 'STORE_BUSY', operation: name });
+      }
+      expect((await opened.leases.read('shop', ['leader'])).get('leader')).toMatchObject({
+        owner: 'replica-1',
+        token: 1,
+      });
+      expect(await opened.membership.members('shop')).toEqual([member]);
+      blocker.exec('ROLLBACK');
+      expect(await opened.leases.renew(held, { ttlMs: 600_000 })).toBe(true);
+    });
+
+    it('outlive the process, token and value included; the dead leave no row behind', async () => {
+      const clock = new VirtualClock();
+      const first = await backend({ clock });
+      await first.leases.acquire({ ...wanted, value: { due: 1 } });
+      await first.membership.heartbeat('shop', member, 15_000);
+      await first.close();
+      await clock.advance(600_000);
+      const second = await backend({ clock });
+      expect(await second.leases.acquire({ ...wanted, owner: 'replica-2' })).toEqual({ token: 2, value: { due: 1 } });
+      await second.membership.heartbeat('shop', { instanceId: 'replica-2', memberName: 'pod-1' }, 15_000);
+      expect(connection().prepare('SELECT instance_id FROM cron_member').all()).toEqual([{ instance_id: 'replica-2' }]);
+    });
+
+    it('a file of a version without their tables gets them at open', async () => {
+      const older = await backend();
+      expect(await claim(older, 'pass-1')).toBe(true);
+      await older.close();
+      connection().exec('DROP TABLE cron_lease; DROP TABLE cron_member');
+      const opened = await backend();
+      expect(await opened.leases.acquire(wanted)).toMatchObject({ token: 1 });
+      expect(await claim(opened, 'pass-2')).toBe(false);
+    });
+
+    it('a handle that answers with BigInts is read all the same', async () => {
+      const database = connection();
+      const bigints: SqliteDatabase = {
+        exec: (sql) => database.exec(sql),
+        prepare: (sql) => {
+          const statement = database.prepare(sql) as ReturnType<SqliteDatabase['prepare']> & {
+            safeIntegers?: (on: boolean) => unknown;
+            setReadBigInts?: (on: boolean) => unknown;
+          };
+          statement.safeIntegers?.(true);
+          statement.setReadBigInts?.(true);
+          return statement;
+        },
+        close: () => database.close(),
+        inTransaction: false,
+      };
+      const { leases } = await backend({ database: bigints });
+      expect(await leases.acquire(wanted)).toEqual({ token: 1, value: null });
+      expect((await leases.read('shop', ['leader'])).get('leader')?.expiresInMs).toBeGreaterThan(0);
+    });
+  });
+
   it('a batch is granted whole or not at all', async () => {
     const opened = await backend();
     const refusing = connection();
@@ -264,7 +360,7 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
     const prefixed = await backend({ tablePrefix: 'shop_cron_' });
     expect(await claim(plain, 'pass-1')).toBe(true);
     expect(await claim(prefixed, 'pass-2')).toBe(true);
-    expect(tables(connection())).toEqual(['cron_claim', 'cron_entry', 'shop_cron_claim', 'shop_cron_entry']);
+    expect(tables(connection())).toEqual([...TABLES, ...TABLES.map((table) => `shop_${table}`)]);
   });
 
   it("the store's clock is the host's", async () => {

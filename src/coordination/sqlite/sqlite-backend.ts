@@ -3,7 +3,7 @@ import { ConfigurationError, type ConfigurationFault } from '../../domain/errors
 import type { ClaimProtocolSettings } from '../claim-protocol.js';
 import type { CoordinationBackend } from '../coordination-backend.js';
 import { CoordinationError } from '../coordination-error.js';
-import { SqliteClaimer, type SqliteSession } from './sqlite-claimer.js';
+import { SqliteClaimer } from './sqlite-claimer.js';
 import {
   asStoreBusy,
   insideApplicationsTransaction,
@@ -13,11 +13,14 @@ import {
   type SqliteDatabase,
   type SqliteDriver,
 } from './sqlite-client.js';
+import { SqliteLeases } from './sqlite-leases.js';
+import { SqliteMembership } from './sqlite-membership.js';
 import { createSchema, DEFAULT_TABLE_PREFIX, type SqliteTables, tablePrefixFault, tablesFor } from './sqlite-schema.js';
+import type { SqliteSession } from './sqlite-session.js';
 import { prepareStatements } from './sqlite-statements.js';
 
 interface SqliteCommonOptions {
-  /** Put before the table names; letters, digits and underscores. Default `cron_`: `cron_entry`, `cron_claim`. */
+  /** Put before the table names; letters, digits and underscores. Default `cron_`: `cron_entry`, `cron_claim`, `cron_lease`, `cron_member`. */
   readonly tablePrefix?: string;
   /** The store's clock. Default the host's: processes on one host share it. */
   readonly clock?: Clock;
@@ -46,6 +49,8 @@ export type SqliteBackendOptions = SqlitePathOptions | SqliteHandleOptions;
 export class SqliteBackend implements CoordinationBackend {
   readonly store = SQLITE_STORE;
   readonly claimer: SqliteClaimer;
+  readonly leases: SqliteLeases;
+  readonly membership: SqliteMembership;
   /** The application's handle, or `undefined` if the connection is the backend's own. */
   readonly #given: SqliteDatabase | undefined;
   readonly #options: SqliteBackendOptions;
@@ -60,7 +65,10 @@ export class SqliteBackend implements CoordinationBackend {
     this.#given = (options as Partial<SqliteHandleOptions>).database;
     this.#clock = options.clock ?? systemClock;
     this.#tables = tablesFor(options.tablePrefix ?? DEFAULT_TABLE_PREFIX);
-    this.claimer = new SqliteClaimer(() => this.#openSession(), this.#clock);
+    const session = (operation: string) => this.#openSession(operation);
+    this.claimer = new SqliteClaimer(session, this.#clock);
+    this.leases = new SqliteLeases(session, this.#clock);
+    this.membership = new SqliteMembership(session, this.#clock);
   }
 
   /** Creates the tables where they are missing. Rejects with `STORE_BUSY` while another connection holds the lock. */
@@ -90,13 +98,9 @@ export class SqliteBackend implements CoordinationBackend {
     if (this.#given === undefined) session?.database.close();
   }
 
-  #openSession(): SqliteSession {
+  #openSession(operation: string): SqliteSession {
     if (this.#session !== undefined) return this.#session;
-    throw new CoordinationError(
-      'COORDINATION_FAILED',
-      { store: SQLITE_STORE, operation: 'claim' },
-      'the backend is not open.',
-    );
+    throw new CoordinationError('COORDINATION_FAILED', { store: SQLITE_STORE, operation }, 'the backend is not open.');
   }
 }
 

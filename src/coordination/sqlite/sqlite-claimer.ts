@@ -7,16 +7,9 @@ import {
   insideApplicationsTransaction,
   insideTransaction,
   SQLITE_STORE,
-  type SqliteDatabase,
 } from './sqlite-client.js';
+import type { OpenSession, SqliteSession } from './sqlite-session.js';
 import type { SqliteStatements } from './sqlite-statements.js';
-
-/** What is there while the backend is open. */
-export interface SqliteSession {
-  readonly database: SqliteDatabase;
-  readonly statements: SqliteStatements;
-  readonly settings: ClaimProtocolSettings;
-}
 
 /** One claim of a batch, with its place in it. */
 interface Ask {
@@ -59,9 +52,8 @@ interface LookRow {
 export class SqliteClaimer implements Claimer {
   readonly repeatable = true;
 
-  /** `session` throws while the backend is not open. */
   constructor(
-    private readonly session: () => SqliteSession,
+    private readonly session: OpenSession,
     private readonly clock: Clock,
   ) {}
 
@@ -73,7 +65,7 @@ export class SqliteClaimer implements Claimer {
   }
 
   async claimMany(claims: readonly Claim[]): Promise<readonly ClaimAnswer[]> {
-    const session = this.session();
+    const session = this.session('claim');
     // An application's transaction may roll back, and our claims with it.
     if (insideTransaction(session.database) === true) throw insideApplicationsTransaction('claim');
     const asks = claims
@@ -90,7 +82,7 @@ export class SqliteClaimer implements Claimer {
   }
 
   async lastFire(namespace: string, entryKeys: readonly string[]): Promise<ReadonlyMap<string, LastFire>> {
-    const { statements } = this.session();
+    const { statements } = this.session('lastFire');
     try {
       const rows = statements.lastFires.all(JSON.stringify(entryKeys), namespace) as {
         entry_key: string;

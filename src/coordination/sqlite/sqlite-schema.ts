@@ -9,6 +9,10 @@ export interface SqliteTables {
   readonly entry: string;
   /** One row per claim that is kept. */
   readonly claim: string;
+  /** One row per lease that was ever granted; it stays after release and expiry, for its token and value. */
+  readonly lease: string;
+  /** One row per member that is alive, or died since the last heartbeat of its namespace. */
+  readonly member: string;
 }
 
 /** Says what a prefix must be, or `undefined` if it can be used: it becomes part of statements as it is. */
@@ -18,15 +22,15 @@ export function tablePrefixFault(prefix: unknown): string | undefined {
 }
 
 export function tablesFor(prefix: string): SqliteTables {
-  return { entry: `${prefix}entry`, claim: `${prefix}claim` };
+  return { entry: `${prefix}entry`, claim: `${prefix}claim`, lease: `${prefix}lease`, member: `${prefix}member` };
 }
 
 /**
  * All times are whole milliseconds since the epoch. Texts are compared byte by byte (SQLite's default), so `Job` and `job` are two.
  * `oldest_made_ms` is a lower bound and `claims` a count of the rows in the claim table: with them a claim knows in one look-up whether anything is to be
- * removed, and no index on the time of claims must be kept.
+ * removed, and no index on the time of claims must be kept. A lease's `owner` is null once it was released; its `value` is JSON.
  */
-export function schemaSql({ entry, claim }: SqliteTables): string {
+export function schemaSql({ entry, claim, lease, member }: SqliteTables): string {
   return `
 CREATE TABLE IF NOT EXISTS ${entry} (
   namespace TEXT NOT NULL,
@@ -46,14 +50,30 @@ CREATE TABLE IF NOT EXISTS ${claim} (
   instance_id TEXT NOT NULL,
   made_ms INTEGER NOT NULL,
   PRIMARY KEY (namespace, entry_key, instant_ms)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ${lease} (
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  owner TEXT,
+  token INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ${member} (
+  namespace TEXT NOT NULL,
+  instance_id TEXT NOT NULL,
+  member_name TEXT NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  PRIMARY KEY (namespace, instance_id)
 ) WITHOUT ROWID;`;
 }
 
 /** Idempotent, and safe when many processes call it at once: those that come late find the tables without asking for the lock. */
 export function createSchema(database: SqliteDatabase, tables: SqliteTables): void {
   const found = database
-    .prepare(`SELECT count(*) AS tables FROM sqlite_master WHERE type = 'table' AND name IN (?, ?)`)
-    .all(tables.entry, tables.claim)[0] as { tables: number | bigint };
-  if (Number(found.tables) === 2) return;
+    .prepare(`SELECT count(*) AS tables FROM sqlite_master WHERE type = 'table' AND name IN (?, ?, ?, ?)`)
+    .all(tables.entry, tables.claim, tables.lease, tables.member)[0] as { tables: number | bigint };
+  if (Number(found.tables) === Object.keys(tables).length) return;
   immediately(database, () => database.exec(schemaSql(tables)));
 }

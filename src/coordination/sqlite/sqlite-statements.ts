@@ -2,7 +2,7 @@ import type { SqliteDatabase, SqliteStatement } from './sqlite-client.js';
 import type { SqliteTables } from './sqlite-schema.js';
 
 /**
- * The statements of the claim protocol. Nearly each takes a whole batch as one JSON text, so a batch costs as many calls as a single claim. Lists of asks are
+ * The statements of claims, leases and membership. Nearly each of the first takes a whole batch as one JSON text, so a batch costs as many calls as a single claim. Lists of asks are
  * `[[namespace, entryKey, instantMs], …]`, lists of entries `[[namespace, entryKey], …]`.
  */
 export interface SqliteStatements {
@@ -20,11 +20,28 @@ export interface SqliteStatements {
   readonly writeHeads: SqliteStatement;
   /** (namespace, `[entryKey, …]`) → watermarks. */
   readonly lastFires: SqliteStatement;
+  /** (namespace, name, owner, value or null, expiry, value or null, now) → token and value, if it was granted. */
+  readonly acquireLease: SqliteStatement;
+  /** (expiry, value or null, namespace, name, owner, token, now) → a row, if the hold is still the owner's. */
+  readonly renewLease: SqliteStatement;
+  /** (value or null, namespace, name, owner, token, now) → a row, if the hold was still the owner's. */
+  readonly releaseLease: SqliteStatement;
+  /** (`[name, …]`, namespace) → the leases. */
+  readonly readLeases: SqliteStatement;
+  /** (namespace, now): takes out who expired. */
+  readonly removeDead: SqliteStatement;
+  /** (namespace, instance id, member name, expiry) */
+  readonly keepMember: SqliteStatement;
+  /** (namespace, instance id) */
+  readonly removeMember: SqliteStatement;
+  /** (namespace, now) → the live members. */
+  readonly liveMembers: SqliteStatement;
 }
 
 const field = (place: number, of = 'value') => `json_extract(${of}, '$[${place}]')`;
 
-export function prepareStatements(database: SqliteDatabase, { entry, claim }: SqliteTables): SqliteStatements {
+export function prepareStatements(database: SqliteDatabase, tables: SqliteTables): SqliteStatements {
+  const { entry, claim, lease, member } = tables;
   return {
     look: database.prepare(`
       SELECT ask.key AS place, e.floor_ms, e.watermark_ms, e.schedule, e.claims, e.oldest_made_ms, c.claim_id
@@ -65,5 +82,27 @@ export function prepareStatements(database: SqliteDatabase, { entry, claim }: Sq
     lastFires: database.prepare(`
       SELECT e.entry_key, e.watermark_ms, e.schedule FROM json_each(?) AS ask
       JOIN ${entry} AS e ON e.namespace = ? AND e.entry_key = ask.value`),
+    acquireLease: database.prepare(`
+      INSERT INTO ${lease} (namespace, name, owner, token, value, expires_ms) VALUES (?, ?, ?, 1, coalesce(?, 'null'), ?)
+      ON CONFLICT (namespace, name) DO UPDATE SET owner = excluded.owner, token = ${lease}.token + 1,
+        value = coalesce(?, ${lease}.value), expires_ms = excluded.expires_ms
+      WHERE ${lease}.owner IS NULL OR ${lease}.owner = excluded.owner OR ${lease}.expires_ms <= ?
+      RETURNING token, value`),
+    renewLease: database.prepare(`
+      UPDATE ${lease} SET expires_ms = ?, value = coalesce(?, value)
+      WHERE namespace = ? AND name = ? AND owner = ? AND token = ? AND expires_ms > ? RETURNING token`),
+    releaseLease: database.prepare(`
+      UPDATE ${lease} SET owner = NULL, value = coalesce(?, value)
+      WHERE namespace = ? AND name = ? AND owner = ? AND token = ? AND expires_ms > ? RETURNING token`),
+    readLeases: database.prepare(`
+      SELECT l.name, l.owner, l.token, l.value, l.expires_ms FROM json_each(?) AS ask
+      JOIN ${lease} AS l ON l.namespace = ? AND l.name = ask.value`),
+    removeDead: database.prepare(`DELETE FROM ${member} WHERE namespace = ? AND expires_ms <= ?`),
+    keepMember: database.prepare(`
+      INSERT INTO ${member} (namespace, instance_id, member_name, expires_ms) VALUES (?, ?, ?, ?)
+      ON CONFLICT (namespace, instance_id) DO UPDATE SET member_name = excluded.member_name, expires_ms = excluded.expires_ms`),
+    removeMember: database.prepare(`DELETE FROM ${member} WHERE namespace = ? AND instance_id = ?`),
+    liveMembers: database.prepare(`
+      SELECT instance_id, member_name FROM ${member} WHERE namespace = ? AND expires_ms > ?`),
   };
 }
