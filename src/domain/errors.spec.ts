@@ -19,7 +19,7 @@ describe('errors', () => {
     [new TimeoutError('a', 'a@x', 5), 'TimeoutError', 'FIRE_TIMEOUT'],
     [new DrainDeadlineError(5), 'DrainDeadlineError', 'DRAIN_DEADLINE'],
     [new ConfigurationError([]), 'ConfigurationError', 'CONFIGURATION_INVALID'],
-  ])('%s has its class as name and a stable code', (error, name, code) => {
+  ])('%#: an error has its class as name and a stable code', (error, name, code) => {
     expect(error).toBeInstanceOf(DistributedCronError);
     expect({ name: error.name, code: error.code }).toEqual({ name, code });
   });

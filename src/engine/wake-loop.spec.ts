@@ -306,7 +306,7 @@ describe('wake loop', () => {
           },
         }),
       );
-      scheduler.add(definition('sound', every(SECOND)));
+      scheduler.add(definition('sound', every(MINUTE)));
       scheduler.start();
       await clock.advance(HOUR);
       clock.step(-30 * MINUTE);
