@@ -63,6 +63,7 @@ describe('an expression is refused', () => {
     ['a month is above 12', '0 0 1 13 *', 'month', 6, '13 is outside 1-12'],
     ['a weekday is above 7', '0 0 * * 8', 'day-of-week', 8, '8 is outside 0-7'],
     ['a digit is not ASCII', '٥ * * * *', 'minute', 0, '"٥" is not understood'],
+    ['a blank is a no-break space', '0\u00a09 * * * *', 'minute', 0, '"0\u00a09" is not understood'],
     ['no year has its date', '0 0 30 2 *', 'day-of-month', 4, 'no year has such a day'],
     ['none of its months has its date', '0 0 31 4,6,9,11 *', 'day-of-month', 4, 'no year has such a day'],
     [

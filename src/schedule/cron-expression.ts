@@ -94,7 +94,14 @@ function wordsOf(expression: unknown): Word[] {
     });
   }
   const words: Word[] = [];
-  for (const match of expression.matchAll(/\S+/g)) words.push({ text: match[0], position: match.index });
+  for (let position = 0, start = -1; position <= expression.length; position++) {
+    if (position < expression.length && !isBlank(expression.charCodeAt(position))) {
+      if (start < 0) start = position;
+    } else if (start >= 0) {
+      words.push({ text: expression.slice(start, position), position: start });
+      start = -1;
+    }
+  }
   if (words.length === 0) {
     throw new CronExpressionError(expression, {
       reason: 'it is empty',
@@ -102,6 +109,11 @@ function wordsOf(expression: unknown): Word[] {
     });
   }
   return words;
+}
+
+/** ASCII blanks only: a no-break space, as a web page gives one, stays in its word and is refused with it. */
+function isBlank(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
 }
 
 function parseMacro(

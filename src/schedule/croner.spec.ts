@@ -85,7 +85,7 @@ const agreement = fc.property(
 test(
   'the instants of a random expression near a change of offset are those of croner, where both define them',
   () => {
-    fc.assert(agreement, proof(500));
+    fc.assert(agreement, proof(250));
   },
   PROOF_TIMEOUT_MS,
 );
