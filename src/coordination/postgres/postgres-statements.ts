@@ -9,7 +9,7 @@ import type { PostgresTables } from './postgres-schema.js';
 export interface PostgresStatements {
   /** (namespaces, entry keys, instants, claim ids, instance ids, schedules, max clock skew, retention) → an answer per claim, see `ClaimRow`. */
   readonly claim: string;
-  /** (namespaces, entry keys, retention) → nothing of use. */
+  /** (namespaces, entry keys, retention), each entry once → nothing of use. */
   readonly sweep: string;
   /** (namespace, entry keys) → `entry_key`, `watermark_ms`, `schedule`. */
   readonly lastFires: string;
@@ -126,7 +126,7 @@ LEFT JOIN won AS w ON w.namespace = s.namespace AND w.entry_key = s.entry_key AN
     sweep: `
 WITH clock AS (SELECT ${NOW} AS now_ms),
 asked AS (
-  SELECT DISTINCT namespace COLLATE "C" AS namespace, entry_key COLLATE "C" AS entry_key
+  SELECT namespace COLLATE "C" AS namespace, entry_key COLLATE "C" AS entry_key
   FROM unnest($1::text::text[], $2::text::text[]) AS u(namespace, entry_key)
 ),
 counted AS (

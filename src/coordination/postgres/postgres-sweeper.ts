@@ -12,15 +12,14 @@ const LARGEST_SWEEP = 200;
  * the next.
  */
 export class PostgresSweeper {
-  #waiting: Entry[] = [];
+  /** An entry once, however many of its claims said so. */
+  readonly #waiting = new Map<string, Entry>();
   #running: Promise<void> | undefined;
 
   /** Sends the statement before it returns, so that on a pool of one session it comes before the next claim. Never rejects. */
   sweep(session: PostgresSession, entries: readonly Entry[]): void {
-    this.#waiting.push(...entries);
-    this.#running ??= this.#run(session).finally(() => {
-      this.#running = undefined;
-    });
+    for (const entry of entries) this.#waiting.set(entryId(entry), entry);
+    this.#running ??= this.#run(session);
   }
 
   /** Resolves when none is on its way. */
@@ -29,8 +28,8 @@ export class PostgresSweeper {
   }
 
   async #run(session: PostgresSession): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const entries = this.#waiting.splice(0, LARGEST_SWEEP);
+    while (this.#waiting.size > 0) {
+      const entries = this.#nextEntries();
       try {
         await ask(
           session,
@@ -46,5 +45,22 @@ export class PostgresSweeper {
         // Nothing was removed, which harms nobody: the entry is still overgrown, and the next claim that it grants says so again.
       }
     }
+    // In the same turn in which none was found waiting, so that none that comes now is left behind.
+    this.#running = undefined;
   }
+
+  #nextEntries(): Entry[] {
+    const entries: Entry[] = [];
+    for (const [id, entry] of this.#waiting) {
+      if (entries.length === LARGEST_SWEEP) break;
+      entries.push(entry);
+      this.#waiting.delete(id);
+    }
+    return entries;
+  }
+}
+
+/** Injective: the length of the first part tells where the second begins. */
+function entryId({ namespace, entryKey }: Entry): string {
+  return `${namespace.length}:${namespace}${entryKey}`;
 }
