@@ -3,16 +3,29 @@
  * fail and say what to install.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Binary → the Debian package that has it. */
 const PACKAGES = {
   'redis-server': 'redis-server',
+  postgres: 'postgresql',
+  pgbouncer: 'pgbouncer',
 };
 
-function onPath(binary) {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+/** Debian keeps PostgreSQL's binaries off the path, a folder for each version, and daemons where only root's path leads. */
+const furtherFolders = () => ['/usr/sbin', ...versionsOf('/usr/lib/postgresql').map((folder) => join(folder, 'bin'))];
+
+function versionsOf(folder) {
+  try {
+    return readdirSync(folder).map((version) => join(folder, version));
+  } catch {
+    return [];
+  }
+}
+
+function isHere(binary) {
+  return [...(process.env.PATH ?? '').split(delimiter), ...furtherFolders()].some((folder) => {
     try {
       accessSync(join(folder, binary), constants.X_OK);
       return true;
@@ -24,10 +37,10 @@ function onPath(binary) {
 
 /** Installs what is missing and can be installed; takes seconds the first time, nothing after that. Never throws. Answers what is still missing. */
 export function installServers(binaries = Object.keys(PACKAGES)) {
-  const missing = () => binaries.filter((binary) => !onPath(binary));
+  const missing = () => binaries.filter((binary) => !isHere(binary));
   const packages = missing().map((binary) => PACKAGES[binary]);
   if (packages.length === 0) return [];
-  if (process.getuid?.() === 0 && onPath('apt-get')) {
+  if (process.getuid?.() === 0 && isHere('apt-get')) {
     console.log(`apt-get install ${packages.join(' ')} …`);
     // A lock file of another run, and a list of packages that is old or not there yet, are the two ways to fail.
     const apt = (...args) =>
