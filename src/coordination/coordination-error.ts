@@ -4,7 +4,7 @@ import { DistributedCronError } from '../domain/errors.js';
 /**
  * - `COORDINATION_TIMEOUT`: no answer in time.
  * - `COORDINATION_FAILED`: the store or the user's object threw or rejected; see `cause`.
- * - `COORDINATION_ANSWER`: it answered something that is neither `true` nor `false`.
+ * - `COORDINATION_ANSWER`: it answered something the port does not know, such as neither `true` nor `false` to a claim.
  * - `CLOCK_AHEAD`: the instant lies further in the store's future than `maxClockSkew`: this replica's clock is ahead.
  * - `STORE_BUSY`: the store is up and asks to be asked again (a lock, a serialization failure).
  * - `COORDINATION_STOPPED`: the scheduler drained, or the backend was closed, before an answer came.
@@ -22,7 +22,7 @@ export class CoordinationError extends DistributedCronError {
   readonly code: CoordinationErrorCode;
   /** The store's name (`sqlite`, `redis`, …), or `custom` for an object of the application's own. */
   readonly store: string;
-  /** What was asked: `claim`, `isLeader`, `now`, `open`, `close`. */
+  /** What was asked: `claim`, `lastFire`, `acquire`, `renew`, `release`, `heartbeat`, `leave`, `isLeader`, `now`, `open`, `close`, … */
   readonly operation: string;
   /** With `CLOCK_AHEAD`: how far the instant lay ahead of the store's clock, in milliseconds. */
   readonly aheadMs?: number;

@@ -1,11 +1,14 @@
+import { types } from 'node:util';
 import type { Clock } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
-import { busyWaitMs } from './ask-again.js';
 import { ClaimDesk } from './claim-desk.js';
 import type { ClaimOutcome, ClaimRequest } from './claim-request.js';
+import type { LastFire } from './claimer.js';
 import type { CoordinationBackend } from './coordination-backend.js';
-import { CoordinationError, toCoordinationError } from './coordination-error.js';
-import { limitTime } from './time-limit.js';
+import { CoordinationError } from './coordination-error.js';
+import { GuardedLeases } from './guarded-leases.js';
+import { GuardedMembership } from './guarded-membership.js';
+import { StoreCalls } from './store-calls.js';
 
 export type { ClaimOutcome, ClaimRequest } from './claim-request.js';
 
@@ -22,11 +25,17 @@ export interface GuardedBackendSettings {
 
 /**
  * A backend with what no adapter should write again: opened once, closed once, every call within its time limit, every failure a
- * `CoordinationError`, claims of a turn together, and asked again with the same claim id where the claimer says that is safe.
+ * `CoordinationError`, claims of a turn together, and asked again with the same claim id where the claimer says that is safe. Leases and membership
+ * behind the same guard.
  */
 export class GuardedBackend {
   readonly store: string;
+  /** Absent where the backend has none. Asked also after `stopAsking`, so that a drain can give back what is held; not after `close`. */
+  readonly leases: GuardedLeases | undefined;
+  /** As `leases`. */
+  readonly membership: GuardedMembership | undefined;
   readonly #desk: ClaimDesk;
+  readonly #calls: StoreCalls;
   #opening: Promise<void> | undefined;
   #opened = false;
   /** An attempt to open ended at its time limit: what it left open is not known. */
@@ -40,9 +49,12 @@ export class GuardedBackend {
     private readonly ambient: { readonly clock: Clock; readonly random: Random },
   ) {
     this.store = backend.store;
-    this.#desk = new ClaimDesk(backend.claimer, { ...settings, store: backend.store }, ambient, () =>
-      this.#opened && this.#closing === undefined ? undefined : this.open(),
-    );
+    const { store, leases, membership, claimer } = backend;
+    const ready = () => this.#ready();
+    this.#calls = new StoreCalls({ ...settings, store }, ambient);
+    this.#desk = new ClaimDesk(claimer, { ...settings, store }, ambient, ready);
+    this.leases = leases && new GuardedLeases(leases, this.#calls, ready);
+    this.membership = membership && new GuardedMembership(membership, this.#calls, ready);
   }
 
   /**
@@ -65,19 +77,33 @@ export class GuardedBackend {
   }
 
   /**
+   * The fleet's watermarks, of the entries that have one; `undefined` if the claimer remembers none. Rejects with `CoordinationError`.
+   */
+  async lastFire(entryKeys: readonly string[]): Promise<ReadonlyMap<string, LastFire> | undefined> {
+    const { claimer } = this.backend;
+    if (typeof claimer.lastFire !== 'function') return undefined;
+    await this.#ready();
+    const last: unknown = await this.#calls.untilFree('lastFire', (signal) =>
+      claimer.lastFire?.(this.settings.namespace, entryKeys, signal),
+    );
+    if (isMapOfFires(last)) return last;
+    throw this.#calls.unusable('lastFire', 'no map from entry keys to { scheduledAt, schedule }');
+  }
+
+  /**
    * How far the store's clock is ahead of this replica's, in milliseconds (negative: behind), or `undefined` if the store has no clock. Right to half
    * the time of the call. Rejects with `CoordinationError`.
    */
   async clockOffsetMs(): Promise<number | undefined> {
     if (this.backend.now === undefined) return undefined;
-    await this.open();
+    await this.#ready();
     const { clock } = this.ambient;
     const askedAtMs = clock.monotonic();
     const localMs = clock.now();
-    const storeMs: unknown = await this.#call('now', (signal) => this.backend.now?.(signal));
+    const storeMs: unknown = await this.#calls.once('now', (signal) => this.backend.now?.(signal));
     const middleMs = localMs + (clock.monotonic() - askedAtMs) / 2;
     if (typeof storeMs === 'number' && Number.isFinite(storeMs)) return storeMs - middleMs;
-    throw new CoordinationError('COORDINATION_ANSWER', this.#subject('now'), 'answered no number of milliseconds.');
+    throw this.#calls.unusable('now', 'no number of milliseconds');
   }
 
   /**
@@ -95,62 +121,49 @@ export class GuardedBackend {
     return this.#closing;
   }
 
-  async #open(): Promise<void> {
-    if (this.backend.open !== undefined) await this.#openUnlessBusy();
-    this.#opened = true;
+  #ready(): Promise<void> | undefined {
+    return this.#opened && this.#closing === undefined ? undefined : this.open();
   }
 
-  async #openUnlessBusy(): Promise<void> {
-    const { clock, random } = this.ambient;
-    const { maxClockSkewMs, retentionMs, coordinationTimeoutMs } = this.settings;
-    const endsAtMs = clock.monotonic() + coordinationTimeoutMs;
-    for (;;) {
-      try {
-        const limitMs = Math.max(1, Math.ceil(endsAtMs - clock.monotonic()));
-        await this.#call('open', (signal) => this.backend.open?.({ maxClockSkewMs, retentionMs }, signal), limitMs);
-        return;
-      } catch (cause) {
-        const error = cause as CoordinationError;
-        if (error.code === 'COORDINATION_TIMEOUT') this.#maybeOpen = true;
-        const waitMs = busyWaitMs(random);
-        if (error.code !== 'STORE_BUSY' || clock.monotonic() + waitMs >= endsAtMs) throw error;
-        await new Promise<void>((resume) => void clock.setTimer(resume, waitMs));
+  async #open(): Promise<void> {
+    const { maxClockSkewMs, retentionMs } = this.settings;
+    try {
+      await this.#calls.untilFree('open', (signal) => {
         if (this.#stopped) throw this.#stoppedError('open');
-      }
+        return this.backend.open?.({ maxClockSkewMs, retentionMs }, signal);
+      });
+    } catch (error) {
+      if ((error as CoordinationError).code === 'COORDINATION_TIMEOUT') this.#maybeOpen = true;
+      throw error;
     }
+    this.#opened = true;
   }
 
   async #close(): Promise<void> {
     this.stopAsking();
     await this.#opening?.catch(() => undefined);
     await this.#desk.idle();
+    await this.#calls.idle();
     if (this.backend.close !== undefined && (this.#opened || this.#maybeOpen)) {
-      await this.#call('close', () => this.backend.close?.());
+      await this.#calls.once('close', () => this.backend.close?.());
     }
-  }
-
-  async #call<T>(
-    operation: string,
-    ask: (signal: AbortSignal) => T | PromiseLike<T>,
-    limitMs = this.settings.coordinationTimeoutMs,
-  ): Promise<T> {
-    const subject = this.#subject(operation);
-    try {
-      return await limitTime(this.ambient.clock, { ...subject, limitMs }, ask);
-    } catch (cause) {
-      throw toCoordinationError(cause, subject);
-    }
-  }
-
-  #subject(operation: string) {
-    return { store: this.store, operation };
   }
 
   #stoppedError(operation: string): CoordinationError {
     return new CoordinationError(
       'COORDINATION_STOPPED',
-      this.#subject(operation),
+      { store: this.store, operation },
       'not asked, because the scheduler drains or has stopped.',
     );
   }
+}
+
+function isMapOfFires(answer: unknown): answer is ReadonlyMap<string, LastFire> {
+  // Not `instanceof`: a map of another realm is one too.
+  if (!types.isMap(answer)) return false;
+  for (const last of answer.values() as Iterable<Partial<LastFire> | undefined>) {
+    if (!types.isDate(last?.scheduledAt) || Number.isNaN(last.scheduledAt.getTime())) return false;
+    if (typeof last.schedule !== 'string') return false;
+  }
+  return true;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { VirtualClock } from '../testing/virtual-clock.js';
 import { CoordinationError } from './coordination-error.js';
+import { SETTINGS } from './fixtures/guarded.js';
+import { GuardedBackend } from './guarded-backend.js';
 import { LeaseElector } from './lease-elector.js';
 import type { LeaseStore } from './lease-store.js';
 import { MemoryLeases } from './memory/memory-leases.js';
@@ -42,10 +44,13 @@ function setUp() {
   const candidate = (instanceId: string, clock = storeClock) => {
     const path = new Path(new MemoryLeases(store), clock);
     const terms: string[] = [];
+    const ambient = { clock, random: { fraction: () => 0.5, uuid: () => instanceId } };
+    const backend = { store: 'memory', claimer: { claim: async () => true }, leases: path };
+    const { leases } = new GuardedBackend(backend, { ...SETTINGS, coordinationTimeoutMs: TIMEOUT }, ambient);
     const elector = new LeaseElector(
-      path,
-      { store: 'memory', namespace: 'shop', instanceId, leaseTtlMs: TTL, coordinationTimeoutMs: TIMEOUT },
-      { clock, random: { fraction: () => 0.5, uuid: () => instanceId } },
+      leases as NonNullable<typeof leases>,
+      { namespace: 'shop', instanceId, leaseTtlMs: TTL },
+      ambient,
       {
         gained: (token) => terms.push(`gained ${token}`),
         lost: (token, reason) => terms.push(`lost ${token} ${reason}`),

@@ -1,19 +1,15 @@
 import type { Clock, TimerHandle } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
-import { CoordinationError, toCoordinationError } from './coordination-error.js';
+import type { CoordinationError } from './coordination-error.js';
 import type { Elector } from './elector.js';
-import type { LeaseStore } from './lease-store.js';
-import { limitTime } from './time-limit.js';
+import type { GuardedLeases } from './guarded-leases.js';
 
 export interface LeaseElectorSettings {
-  readonly store: string;
   readonly namespace: string;
   /** Identity of the candidate: the instance id, so that two schedulers of one process are two candidates. */
   readonly instanceId: string;
   /** Life of the lease in the store. Longer than the event loop of any replica is ever blocked. */
   readonly leaseTtlMs: number;
-  /** Limit of one call. */
-  readonly coordinationTimeoutMs: number;
 }
 
 /** `lapsed`: the trust ended before an answer came. `taken`: the store says that the hold is no longer ours. `resigned`: given back by a drain. */
@@ -50,7 +46,7 @@ type Standing =
   | { readonly kind: 'resigned' };
 
 /**
- * Leadership as a lease with an identity, on any `LeaseStore`. The lease is renewed in the background at a third of its life; `isLeader` answers from
+ * Leadership as a lease with an identity, on the leases of any backend. The lease is renewed in the background at a third of its life; `isLeader` answers from
  * memory. A term is believed for four fifths of the lease from the moment the request was sent, by the monotonic or the wall clock, whichever ran
  * further: local time may only make a leader stop earlier, and an answer that was long under way extends nothing. A failed renewal never extends a term.
  */
@@ -62,7 +58,7 @@ export class LeaseElector implements Elector {
   private lastAttemptFailed = false;
 
   constructor(
-    private readonly leases: LeaseStore,
+    private readonly leases: Pick<GuardedLeases, 'acquire' | 'renew' | 'release'>,
     private readonly settings: LeaseElectorSettings,
     private readonly ambient: { readonly clock: Clock; readonly random: Random },
     private readonly listener: LeadershipListener,
@@ -131,27 +127,22 @@ export class LeaseElector implements Elector {
         await this.attemptOnce();
     } catch (cause) {
       this.lastAttemptFailed = true;
-      const error = toCoordinationError(cause, { store: this.settings.store, operation: 'isLeader' });
       // A term that is still believed outlives a failed renewal; it does not grow by one.
       if (this.trusts() || this.isResigned()) return;
       this.leave('lapsed');
-      this.standing = { kind: 'unknown', error };
+      this.standing = { kind: 'unknown', error: cause as CoordinationError };
     }
   }
 
   private async acquire(): Promise<number | undefined> {
     const { namespace, instanceId: owner, leaseTtlMs: ttlMs } = this.settings;
-    const grant = await this.call((signal) =>
-      this.leases.acquire({ namespace, name: LEADER_LEASE, owner, ttlMs }, signal),
-    );
+    const grant = await this.leases.acquire({ namespace, name: LEADER_LEASE, owner, ttlMs });
     return grant?.token;
   }
 
   private async renew(token: number): Promise<number | undefined> {
-    const renewed = await this.call((signal) =>
-      this.leases.renew(this.held(token), { ttlMs: this.settings.leaseTtlMs }, signal),
-    );
-    return renewed === true ? token : undefined;
+    const renewed = await this.leases.renew(this.held(token), { ttlMs: this.settings.leaseTtlMs });
+    return renewed ? token : undefined;
   }
 
   private decide(before: Standing, token: number | undefined, sentMonotonicMs: number, sentWallMs: number): void {
@@ -219,7 +210,7 @@ export class LeaseElector implements Elector {
 
   private async giveBack(token: number): Promise<void> {
     try {
-      await this.call((signal) => this.leases.release(this.held(token), {}, signal));
+      await this.leases.release(this.held(token));
     } catch {
       // It lapses by itself; a store that is down must not keep the application from closing.
     }
@@ -228,11 +219,6 @@ export class LeaseElector implements Elector {
   private held(token: number) {
     const { namespace, instanceId: owner } = this.settings;
     return { namespace, name: LEADER_LEASE, owner, token };
-  }
-
-  private call<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { store, coordinationTimeoutMs: limitMs } = this.settings;
-    return limitTime(this.ambient.clock, { limitMs, store, operation: 'isLeader' }, ask);
   }
 
   private isResigned(): boolean {

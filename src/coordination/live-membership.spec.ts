@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { VirtualClock } from '../testing/virtual-clock.js';
+import { SETTINGS } from './fixtures/guarded.js';
+import { GuardedBackend } from './guarded-backend.js';
 import { LiveMembership } from './live-membership.js';
 import type { MembershipStore } from './membership-store.js';
 import { MemoryMembership } from './memory/memory-membership.js';
@@ -21,16 +23,13 @@ function setUp() {
     };
     const seen: (readonly string[])[] = [];
     const outages: unknown[] = [];
+    const ambient = { clock, random: { fraction: () => 0.5, uuid: () => memberName } };
+    const backend = { store: 'memory', claimer: { claim: async () => true }, membership: via };
+    const guarded = new GuardedBackend(backend, SETTINGS, ambient).membership;
     const membership = new LiveMembership(
-      via,
-      {
-        store: 'memory',
-        namespace: 'shop',
-        member: { instanceId: `instance ${instances++}`, memberName },
-        memberExpiryMs: EXPIRY,
-        coordinationTimeoutMs: 5_000,
-      },
-      { clock, random: { fraction: () => 0.5, uuid: () => memberName } },
+      guarded as NonNullable<typeof guarded>,
+      { namespace: 'shop', member: { instanceId: `instance ${instances++}`, memberName }, memberExpiryMs: EXPIRY },
+      ambient,
       { changed: (names) => seen.push(names), unreachable: (error) => outages.push(error) },
     );
     return { membership, path, seen, outages };

@@ -1,16 +1,13 @@
 import type { Clock, TimerHandle } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
-import type { Member, MembershipStore } from './membership-store.js';
-import { limitTime } from './time-limit.js';
+import type { GuardedMembership } from './guarded-membership.js';
+import type { Member } from './membership-store.js';
 
 export interface LiveMembershipSettings {
-  readonly store: string;
   readonly namespace: string;
   readonly member: Member;
   /** A member that has not been heard of for this long by the store's clock is dead. */
   readonly memberExpiryMs: number;
-  /** Limit of one call. */
-  readonly coordinationTimeoutMs: number;
 }
 
 export interface MembershipListener {
@@ -35,7 +32,7 @@ export class LiveMembership {
   private left = false;
 
   constructor(
-    private readonly members: MembershipStore,
+    private readonly members: Pick<GuardedMembership, 'heartbeat' | 'leave'>,
     private readonly settings: LiveMembershipSettings,
     private readonly ambient: { readonly clock: Clock; readonly random: Random },
     private readonly listener: MembershipListener,
@@ -61,7 +58,7 @@ export class LiveMembership {
     await this.beat;
     try {
       const { namespace, member } = this.settings;
-      await this.call((signal) => this.members.leave(namespace, member.instanceId, signal));
+      await this.members.leave(namespace, member.instanceId);
     } catch {
       // It expires by itself; a store that is down must not keep the application from closing.
     }
@@ -78,7 +75,7 @@ export class LiveMembership {
   private async heartbeatOnce(): Promise<void> {
     const { namespace, member, memberExpiryMs } = this.settings;
     try {
-      const live = await this.call((signal) => this.members.heartbeat(namespace, member, memberExpiryMs, signal));
+      const live = await this.members.heartbeat(namespace, member, memberExpiryMs);
       this.reachable = true;
       this.take(live);
     } catch (error) {
@@ -105,10 +102,5 @@ export class LiveMembership {
       this.timer = undefined;
       void this.heartbeat();
     }, Math.ceil(waitMs));
-  }
-
-  private call<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { store, coordinationTimeoutMs: limitMs } = this.settings;
-    return limitTime(this.ambient.clock, { limitMs, store, operation: 'membership' }, ask);
   }
 }

@@ -6,7 +6,7 @@ export interface TimeLimit {
   readonly limitMs: number;
   /** `sqlite`, `redis`, …, or `custom` for an object of the application's own. */
   readonly store: string;
-  /** What is asked: `claim`, `isLeader`, `now`, `open`, `close`. */
+  /** What is asked: `claim`, `renew`, `isLeader`, `open`, … */
   readonly operation: string;
 }
 
