@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../ambient/clock.js';
 import { systemRandom } from '../../ambient/random.js';
@@ -16,7 +17,7 @@ const LANES = 5;
 describe.each(SQLITE_DRIVERS)('ten processes on one SQLite file through $name', ({ name }) => {
   const folder = temporaryFolder();
   let replicas: ReplicaProcess[] = [];
-  const all = (what: 'open' | 'claim', how: Record<string, unknown>) =>
+  const all = (what: Parameters<ReplicaProcess['ask']>[0], how?: Record<string, unknown>) =>
     Promise.all(replicas.map((replica) => replica.ask(what, how)));
 
   beforeAll(async () => {
@@ -46,6 +47,21 @@ describe.each(SQLITE_DRIVERS)('ten processes on one SQLite file through $name', 
       for (const answers of await Promise.all(lanes)) expect(winners(answers)).toBe(1);
     }
   }, 120_000);
+
+  it('count under one lease: no count is lost, and the tokens are as many as the holds', async () => {
+    await all('open', { path: folder.file });
+    const file = `${folder.path}/counter`;
+    writeFileSync(file, '0');
+    const tokens = (await all('count', { file, times: 3 })).flat() as number[];
+    expect(readFileSync(file, 'utf8')).toBe(String(REPLICAS * 3));
+    expect(tokens.sort((a, b) => a - b)).toEqual(tokens.map((_, i) => i + 1));
+  }, 60_000);
+
+  it('that join at once are all members', async () => {
+    await all('open', { path: folder.file });
+    await all('join');
+    expect(await all('members')).toEqual(replicas.map(() => REPLICAS));
+  }, 60_000);
 
   function winners(answers: readonly unknown[]): number {
     const granted = answers.filter((answer) => answer === 'granted').length;
