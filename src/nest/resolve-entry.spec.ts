@@ -69,6 +69,7 @@ describe('a schedule', () => {
 
   it.each([
     [{ next: () => null }, 'A schedule has next(), a fingerprint and a label, both texts.'],
+    [{ next: () => null, label: 'no fingerprint' }, 'A schedule has next(), a fingerprint and a label, both texts.'],
     [{ next: () => null, fingerprint: 'f', label: 5 }, 'A schedule has next(), a fingerprint and a label, both texts.'],
     [new Date(), 'A schedule has next(), a fingerprint and a label, both texts.'],
   ])('is not %p', (schedule, hint) => {
@@ -82,6 +83,13 @@ describe('a schedule', () => {
       },
     };
     expect(resolved({ schedule }).faults).toMatchObject([{ code: 'SCHEDULE_INVALID', hint: 'no calendar' }]);
+  });
+});
+
+describe('an entry with any fault', () => {
+  it('is not answered, however sound its schedule is', () => {
+    expect(resolved({ options: { overlap: 'queue' } })).toMatchObject({ entry: undefined, faults: [{}] });
+    expect(resolved({ options: { key: '' } })).toMatchObject({ entry: undefined, faults: [{ code: 'KEY_INVALID' }] });
   });
 });
 
@@ -120,6 +128,7 @@ describe('a jitter beside a backend', () => {
         throw new Error('no calendar');
       }, '30m'),
     ).toEqual([]);
-    expect(codes({ next: (afterMs: number) => afterMs, fingerprint: 'stuck', label: 'stuck' }, '30m')).toEqual([]);
+    const stuck = (afterMs: number) => Math.max(afterMs, 1.8e12);
+    expect(codes({ next: stuck, fingerprint: 'stuck', label: 'stuck' }, '30m')).toEqual([]);
   });
 });
