@@ -16,12 +16,11 @@ import { broken } from './broken-backend.js';
 import { chaosEntries } from './entries.js';
 import type { ReplicaSettings, SetClock } from './settings.js';
 import { SkewedClock } from './skewed-clock.js';
-import { openBackend } from './stores/replica-backend.js';
+import { type OpenBackend, openBackend } from './stores/replica-backend.js';
 
 const settings = JSON.parse(process.argv[2] as string) as ReplicaSettings;
 const { profile } = settings;
 const ledger = new LineWriter<RunRecord>(settings.ledger);
-const store = openBackend(settings.connection);
 
 @Injectable()
 class Jobs {
@@ -36,10 +35,11 @@ for (const { key, expression, missed, jitterMs } of chaosEntries(settings.entrie
 }
 
 /** The application's client, closed as an application does it: after the scheduler has drained. */
-@Injectable()
 class StoreClient implements OnModuleDestroy {
+  constructor(private readonly store: OpenBackend) {}
+
   onModuleDestroy(): Promise<void> | void {
-    return store.disconnect();
+    return this.store.disconnect();
   }
 }
 
@@ -47,6 +47,7 @@ class StoreClient implements OnModuleDestroy {
 async function start(): Promise<void> {
   endWithParent();
   const clock = new SkewedClock();
+  const store = await openBackend(settings.connection);
   const backend = settings.break === undefined ? store.backend : broken(store.backend, settings.break);
   const app = await Test.createTestingModule({
     imports: [
@@ -59,7 +60,7 @@ async function start(): Promise<void> {
         drainDeadline: profile.drainDeadlineMs,
       }),
     ],
-    providers: [Jobs, StoreClient],
+    providers: [Jobs, { provide: StoreClient, useValue: new StoreClient(store) }],
   })
     .setLogger(false as never)
     .overrideProvider(CLOCK)

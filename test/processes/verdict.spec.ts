@@ -178,7 +178,14 @@ describe('the verdict on a fire that was claimed and not run', () => {
     ]);
   });
 
-  it('is not by an error from before the claim: that was another pass', () => {
+  it('is satisfied by a winner that had given up before the store came to its question', () => {
+    const winner = life('1', skipped('claim-error', { atMs: AT - 5_000 }));
+    expect(because({ claims: [claimOf('1')], lives: [winner, ...losers] })).toEqual([
+      'the winner had given up when its claim was made, claim-error',
+    ]);
+  });
+
+  it('is not by an error from long before the claim: that was another pass', () => {
     const winner = life('1', skipped('claim-error', { atMs: AT - 100_000 }));
     expect(why({ claims: [claimOf('1')], lives: [winner] })).toHaveLength(1);
   });

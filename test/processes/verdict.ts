@@ -92,12 +92,12 @@ function explainClaimed(
   if (holder === undefined) return { why: 'its claim is that of no replica' };
   const error = holder
     .accountsOf(fireKey, entryKey, instantMs)
-    .find(({ reason, atMs }) => reason === 'claim-error' && atMs >= madeMs);
+    .find(({ reason, atMs }) => reason === 'claim-error' && atMs >= madeMs - accountWithinMs);
   if (error !== undefined) {
-    // It holds a claim that it never heard of in time, and says so.
-    return {
-      because: `the winner was ${holder.wasStoppedIn(madeMs, error.atMs) ? 'stopped' : 'not told'}, claim-error`,
-    };
+    // It holds a claim that it never heard of in time, and says so. Under way was the answer, or even the question, which a paused store reads when it goes on.
+    if (error.atMs < madeMs) return { because: 'the winner had given up when its claim was made, claim-error' };
+    const how = holder.wasStoppedIn(madeMs, error.atMs) ? 'stopped' : 'not told';
+    return { because: `the winner was ${how}, claim-error` };
   }
   if (holder.diedWithin(accountWithinMs, madeMs)) return { because: 'the winner was killed' };
   const end = holder.end === undefined ? '' : `, ${holder.end.how} ${holder.end.atMs - madeMs} ms after it`;

@@ -1,10 +1,4 @@
-import { Redis } from 'ioredis';
-import Database from 'libsql';
 import type { CoordinationBackend } from 'nestjs-distributed-cron';
-import { RedisBackend } from 'nestjs-distributed-cron/redis';
-import { SqliteBackend } from 'nestjs-distributed-cron/sqlite';
-import { Pool } from 'pg';
-import { PostgresBackend } from '../../../src/coordination/postgres/index.js';
 import type { Connection } from '../settings.js';
 
 /** A replica's store, with the client that is its application's own. */
@@ -13,17 +7,25 @@ export interface OpenBackend {
   disconnect(): Promise<void> | void;
 }
 
-export function openBackend(connection: Connection): OpenBackend {
+/** Loads what this store needs and nothing else: replicas start all the time here. */
+export async function openBackend(connection: Connection): Promise<OpenBackend> {
   switch (connection.store) {
-    case 'sqlite':
+    case 'sqlite': {
+      const { default: Database } = await import('libsql');
+      const { SqliteBackend } = await import('nestjs-distributed-cron/sqlite');
       return { backend: new SqliteBackend({ path: connection.path, driver: Database }), disconnect: () => {} };
+    }
     case 'redis': {
+      const { Redis } = await import('ioredis');
+      const { RedisBackend } = await import('nestjs-distributed-cron/redis');
       const client = new Redis({ host: '127.0.0.1', port: connection.port });
       // The client connects again by itself; without a listener each lost connection would be printed.
       client.on('error', () => {});
       return { backend: new RedisBackend({ client }), disconnect: () => client.disconnect() };
     }
     case 'postgres': {
+      const { Pool } = await import('pg');
+      const { PostgresBackend } = await import('../../../src/coordination/postgres/index.js');
       const pool = new Pool({
         host: '127.0.0.1',
         port: connection.port,
