@@ -4,6 +4,15 @@ export type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from './coor
 export type { CoordinationBackend } from './coordination/coordination-backend.js';
 export { CoordinationError, type CoordinationErrorCode } from './coordination/coordination-error.js';
 export type { ElectionContext, Elector } from './coordination/elector.js';
+export type {
+  HeldLease,
+  JsonValue,
+  LeaseGrant,
+  LeaseRecord,
+  LeaseRequest,
+  LeaseStore,
+} from './coordination/lease-store.js';
+export type { Member, MembershipStore } from './coordination/membership-store.js';
 export { MemoryBackend } from './coordination/memory/memory-backend.js';
 export { MemoryElection } from './coordination/memory/memory-elector.js';
 export { MemoryStore } from './coordination/memory/memory-store.js';
@@ -43,6 +52,8 @@ export type {
   FireSkippedByLeadershipEvent,
   FireSkippedEvent,
   FireStartedEvent,
+  LeadershipGainedEvent,
+  LeadershipLostEvent,
   SchedulerDrainingEvent,
   SchedulerStartedEvent,
   SchedulerStoppedEvent,

@@ -26,6 +26,21 @@ export interface SchedulerStoppedEvent extends EventBase {
   readonly aborted: number;
 }
 
+/** This replica leads from here on. */
+export interface LeadershipGainedEvent extends EventBase {
+  readonly type: 'leadership.gained';
+  /** Grows with every term of the fleet. */
+  readonly fencingToken: number;
+}
+
+/** This replica leads no more. */
+export interface LeadershipLostEvent extends EventBase {
+  readonly type: 'leadership.lost';
+  readonly fencingToken: number;
+  /** `lapsed`: no renewal was confirmed in time. `taken`: the store says the lease is no longer ours. `resigned`: given back by a drain. */
+  readonly reason: 'lapsed' | 'taken' | 'resigned';
+}
+
 /** The entry's next instant was computed: at its start, after a fire, an update, a resume, or a step of the clock. */
 export interface EntryScheduledEvent extends EventBase {
   readonly type: 'entry.scheduled';
@@ -136,6 +151,8 @@ export type CronEvent =
   | SchedulerStartedEvent
   | SchedulerDrainingEvent
   | SchedulerStoppedEvent
+  | LeadershipGainedEvent
+  | LeadershipLostEvent
   | EntryScheduledEvent
   | EntryFailedEvent
   | EntryRemovedEvent

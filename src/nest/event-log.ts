@@ -45,6 +45,13 @@ export class EventLog {
           );
         else this.log.log('stopped');
         return;
+      case 'leadership.gained':
+        this.log.log(`leads now (term ${event.fencingToken})`);
+        return;
+      case 'leadership.lost':
+        if (event.reason === 'resigned') this.log.log(`leads no more (term ${event.fencingToken}, resigned)`);
+        else this.log.warn(`leads no more (term ${event.fencingToken}, ${event.reason})`);
+        return;
       case 'scheduler.started':
       case 'entry.scheduled':
       case 'entry.removed':

@@ -5,3 +5,6 @@ export const SCHEDULER = Symbol('nestjs-distributed-cron:scheduler');
 export const COORDINATION = Symbol('nestjs-distributed-cron:coordination');
 export const EVENT_STREAM = Symbol('nestjs-distributed-cron:event-stream');
 export const EVENT_LOG = Symbol('nestjs-distributed-cron:event-log');
+export const GUARDED_BACKEND = Symbol('nestjs-distributed-cron:guarded-backend');
+export const LEADERSHIP = Symbol('nestjs-distributed-cron:leadership');
+export const EMIT = Symbol('nestjs-distributed-cron:emit');

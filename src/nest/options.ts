@@ -38,6 +38,8 @@ export interface DistributedCronEntryOptions extends EntryPolicyOptions {
   readonly key?: string;
   /** `false`: the entry is validated and not scheduled. Default `true`. */
   readonly enabled?: boolean;
+  /** A claimer for this entry alone; `null`: none, each replica runs every fire of it. Default the module's. */
+  readonly claimer?: Claimer | null;
 }
 
 /** What configuration may change of an entry, by its key. */
@@ -59,6 +61,10 @@ export interface DistributedCronModuleOptions extends EntryPolicyOptions {
   readonly claimer?: Claimer;
   /** Only the replica that leads goes on to the claim. */
   readonly elector?: Elector;
+  /** Only the replica that holds the backend's leader lease goes on to the claim. Needs a backend with leases. Default `false`. */
+  readonly leadership?: boolean;
+  /** Life of a lease. Longer than the event loop of any replica is ever blocked. Default 30 s. */
+  readonly leaseTtl?: Duration;
   /** Limit of one call to a claimer, elector or store. Default 5 s. */
   readonly coordinationTimeout?: Duration;
   /** How long a fire waits for a store that does not answer, where it may be asked again. Default 30 s. */

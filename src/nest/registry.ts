@@ -75,8 +75,8 @@ export class DistributedCronRegistry {
     options: RegistryEntryOptions = NO_OPTIONS,
   ): void {
     const written = { schedule, options: options === NO_OPTIONS ? options : { ...options, key }, changes: undefined };
-    const { policies, schedule: resolved, enabled } = this.resolve(key, written, [run]);
-    if (enabled) this.scheduler.add({ key, schedule: resolved, policies, run });
+    const { policies, schedule: resolved, enabled, claimer } = this.resolve(key, written, [run]);
+    if (enabled) this.scheduler.add({ key, schedule: resolved, policies, run, claimer });
     this.written.set(key, written);
   }
 

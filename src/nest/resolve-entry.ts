@@ -1,3 +1,4 @@
+import type { Claimer } from '../coordination/claimer.js';
 import type { EntryPolicies } from '../domain/entry.js';
 import { entryKeyFault } from '../domain/entry-key.js';
 import type { ConfigurationFault } from '../domain/errors.js';
@@ -5,7 +6,13 @@ import type { Schedule } from '../schedule/schedule.js';
 import { jitterFaults } from './jitter-rule.js';
 import { OptionReader, shown } from './option-reader.js';
 import type { EntryConfiguration } from './options.js';
-import { ENTRY_POLICY_OPTIONS, type ResolvedOptions, readEntryOptions } from './resolve-options.js';
+import {
+  CLAIMER_EXPECTED,
+  ENTRY_POLICY_OPTIONS,
+  isClaimer,
+  type ResolvedOptions,
+  readEntryOptions,
+} from './resolve-options.js';
 import { resolveSchedule } from './resolve-schedule.js';
 
 /** An entry as it will be scheduled. */
@@ -14,6 +21,8 @@ export interface ResolvedEntry {
   readonly enabled: boolean;
   readonly schedule: Schedule;
   readonly policies: EntryPolicies;
+  /** Its own claimer; `null`: none; `undefined`: the module's. */
+  readonly claimer: Claimer | null | undefined;
 }
 
 /** An entry as it was written down, in a decorator or in a call of the registry. */
@@ -27,7 +36,7 @@ export interface WrittenEntry {
   readonly changes?: EntryConfiguration | undefined;
 }
 
-const ENTRY_OPTIONS = [...ENTRY_POLICY_OPTIONS, 'key', 'enabled'];
+const ENTRY_OPTIONS = [...ENTRY_POLICY_OPTIONS, 'key', 'enabled', 'claimer'];
 const CONFIGURATION_OPTIONS = [...ENTRY_POLICY_OPTIONS, 'cron', 'enabled'];
 
 /**
@@ -45,6 +54,7 @@ export function resolveEntry(
   const read = new OptionReader(written.options, place, ENTRY_OPTIONS, faults, ', option ');
   let enabled = read.boolean('enabled', true);
   let options = readEntryOptions(read, module.entryDefaults);
+  const claimer = read.raw('claimer') === null ? null : read.object<Claimer>('claimer', CLAIMER_EXPECTED, isClaimer);
   let input = written.schedule;
   let inputPlace = place;
   for (const [layer, layerPlace, joint] of [
@@ -64,7 +74,7 @@ export function resolveEntry(
   const schedule = resolveSchedule(input, options, key, inputPlace, faults);
   if (schedule !== undefined) faults.push(...jitterFaults(schedule, options.policies.jitterMs, module, place));
   if (schedule === undefined || faults.length > faultsBefore) return undefined;
-  return { key, enabled, schedule, policies: options.policies };
+  return { key, enabled, schedule, policies: options.policies, claimer };
 }
 
 /** A key that cannot be one is a fault; the entry is then read under its default key, so that its other faults are found too. */

@@ -10,6 +10,8 @@ describe('options', () => {
       backend: undefined,
       claimer: undefined,
       elector: undefined,
+      leadership: false,
+      leaseTtlMs: 30_000,
       coordinationTimeoutMs: 5_000,
       claimPatienceMs: 30_000,
       maxClockSkewMs: 10_000,

@@ -34,6 +34,8 @@ export interface ResolvedOptions {
   readonly backend: CoordinationBackend | undefined;
   readonly claimer: Claimer | undefined;
   readonly elector: Elector | undefined;
+  readonly leadership: boolean;
+  readonly leaseTtlMs: number;
   readonly coordinationTimeoutMs: number;
   readonly claimPatienceMs: number;
   readonly maxClockSkewMs: number;
@@ -67,6 +69,8 @@ const MODULE_OPTIONS = [
   'backend',
   'claimer',
   'elector',
+  'leadership',
+  'leaseTtl',
   'coordinationTimeout',
   'claimPatience',
   'maxClockSkew',
@@ -115,8 +119,10 @@ export function resolveOptions(given: unknown): ResolvedOptions {
       'a coordination backend: an object with store and claimer',
       isBackend,
     ),
-    claimer: read.object<Claimer>('claimer', 'an object with a claim() method', isClaimer),
+    claimer: read.object<Claimer>('claimer', CLAIMER_EXPECTED, isClaimer),
     elector: read.object<Elector>('elector', 'an object with an isLeader() method', isElector),
+    leadership: read.boolean('leadership', false),
+    leaseTtlMs: read.duration('leaseTtl', 30_000, 1_000, MAX_TIMER_DELAY_MS),
     coordinationTimeoutMs: read.duration('coordinationTimeout', 5_000, 1, MAX_TIMER_DELAY_MS),
     claimPatienceMs: read.duration('claimPatience', 30_000),
     maxClockSkewMs: read.duration('maxClockSkew', 10_000),
@@ -137,7 +143,8 @@ export function resolveOptions(given: unknown): ResolvedOptions {
   return Object.freeze(resolved);
 }
 
-const isClaimer = (value: Readonly<Record<string, unknown>>) => typeof value.claim === 'function';
+export const CLAIMER_EXPECTED = 'an object with a claim() method';
+export const isClaimer = (value: Readonly<Record<string, unknown>>) => typeof value.claim === 'function';
 const isElector = (value: Readonly<Record<string, unknown>>) => typeof value.isLeader === 'function';
 const isBackend = ({ store, claimer }: Readonly<Record<string, unknown>>) =>
   typeof store === 'string' &&
@@ -166,6 +173,7 @@ function checkAcrossFields(read: OptionReader, options: ResolvedOptions): void {
       'A backend brings its own claimer.',
     );
   }
+  if (options.leadership) checkLeadership(read, options);
   // With jitter on top each entry is checked by itself (DESIGN 6).
   if (options.backend !== undefined && options.claimPatienceMs >= options.retentionMs) {
     read.fault(
@@ -174,6 +182,32 @@ function checkAcrossFields(read: OptionReader, options: ResolvedOptions): void {
       `a duration below retention (${formatDuration(options.retentionMs)})`,
       formatDuration(options.claimPatienceMs),
       'A store may have forgotten a claim that is waited for that long: shorten claimPatience, or raise retention.',
+    );
+  }
+}
+
+function checkLeadership(read: OptionReader, options: ResolvedOptions): void {
+  if (options.elector !== undefined) {
+    read.fault(
+      'leadership',
+      'OPTION_CONFLICT',
+      'leadership or elector, not both',
+      true,
+      'Leave out the one you do not mean.',
+    );
+  } else if (options.backend?.leases === undefined) {
+    const store =
+      options.backend === undefined ? 'no backend' : `the backend "${options.backend.store}", which has none`;
+    read.fault('leadership', 'OPTION_CONFLICT', 'a backend with leases', store, 'Leadership is a lease in the store.');
+  }
+  // A renewal is sent at a third of the lease and must have its answer, and a second try, before belief ends.
+  if (options.coordinationTimeoutMs > options.leaseTtlMs / 3) {
+    read.fault(
+      'leaseTtl',
+      'OPTION_CONFLICT',
+      `at least three times coordinationTimeout (${formatDuration(3 * options.coordinationTimeoutMs)})`,
+      formatDuration(options.leaseTtlMs),
+      'Raise leaseTtl, or shorten coordinationTimeout.',
     );
   }
 }

@@ -9,6 +9,7 @@ import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { Elector } from '../coordination/elector.js';
 import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js';
+import type { Coordination } from '../engine/coordination.js';
 import type { Scheduler } from '../engine/scheduler.js';
 import type { EventStream } from '../events/event-stream.js';
 import { ApplicationLog } from './application-log.js';
@@ -16,7 +17,7 @@ import { type CollectedEntry, collectEntries } from './collect-entries.js';
 import { Discovery } from './discovery.js';
 import { Enhancers } from './enhancers.js';
 import { importersIfTwice } from './importers.js';
-import { COORDINATION, EVENT_STREAM, RESOLVED_OPTIONS, SCHEDULER } from './internal-tokens.js';
+import { COORDINATION, EVENT_STREAM, GUARDED_BACKEND, RESOLVED_OPTIONS, SCHEDULER } from './internal-tokens.js';
 import { Invocation } from './invocation.js';
 import { containerOf } from './nest-container.js';
 import { DistributedCronRegistry } from './registry.js';
@@ -33,7 +34,8 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
   constructor(
     @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
     @Inject(SCHEDULER) private readonly scheduler: Scheduler,
-    @Inject(COORDINATION) private readonly coordination: GuardedBackend | null,
+    @Inject(GUARDED_BACKEND) private readonly backend: GuardedBackend | null,
+    @Inject(COORDINATION) private readonly coordination: Coordination,
     @Inject(ELECTOR) private readonly elector: Elector | null,
     @Inject(EVENT_STREAM) private readonly events: EventStream,
     @Inject(ModulesContainer) private readonly modules: ModulesContainer,
@@ -67,10 +69,11 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
     await this.scheduler.addAll(
       this.collected
         .filter(({ entry }) => entry.enabled)
-        .map(({ entry: { key, schedule, policies }, method }) => ({
+        .map(({ entry: { key, schedule, policies, claimer }, method }) => ({
           key,
           schedule,
           policies,
+          claimer,
           run: this.invocation.of(method, globalEnhancers),
         })),
     );
@@ -78,7 +81,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
 
   onApplicationBootstrap(): void {
     if (this.options.enabled) this.scheduler.start();
-    const log = new StartLog(this.log, this.options, this.scheduler, this.coordination, this.elector);
+    const log = new StartLog(this.log, this.options, this.scheduler, this.backend, this.elector);
     log.entries(this.collected);
     log.warnings(this.collected);
     // Not awaited: an application whose store is down starts all the same, and its fires wait for the store.
@@ -90,7 +93,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
     try {
       await this.scheduler.drain();
       await this.startLog;
-      await this.coordination?.close();
+      await this.coordination.close();
     } catch (error) {
       this.log.error('stopping failed', error);
     } finally {

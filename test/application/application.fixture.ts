@@ -5,6 +5,8 @@ import {
   CLOCK,
   ConfigurationError,
   type CronEvent,
+  type CronEventOf,
+  type CronEventType,
   DistributedCronEvents,
   DistributedCronModule,
   type DistributedCronModuleOptions,
@@ -80,6 +82,8 @@ export async function started(given: Given = {}) {
     clock,
     journal,
     events,
+    ofType: <T extends CronEventType>(type: T) =>
+      events.filter((event): event is CronEventOf<T> => event.type === type),
     registry: app.get(DistributedCronRegistry),
     keys: () =>
       app

@@ -1,0 +1,176 @@
+import type { Provider } from '@nestjs/common';
+import { type Clock, systemClock } from '../ambient/clock.js';
+import { type InstanceIdentity, instanceIdentity } from '../ambient/instance-identity.js';
+import { systemRandom } from '../ambient/random.js';
+import type { Claimer } from '../coordination/claimer.js';
+import type { CoordinationBackend } from '../coordination/coordination-backend.js';
+import type { Elector } from '../coordination/elector.js';
+import { GuardedBackend } from '../coordination/guarded-backend.js';
+import { LeaseElector } from '../coordination/lease-elector.js';
+import { Coordination } from '../engine/coordination.js';
+import { Scheduler } from '../engine/scheduler.js';
+import type { CronEvent } from '../events/cron-event.js';
+import { EventStream } from '../events/event-stream.js';
+import { ApplicationLog } from './application-log.js';
+import { Discovery } from './discovery.js';
+import { DistributedCronEvents } from './distributed-cron-events.js';
+import { Enhancers } from './enhancers.js';
+import { EventLog } from './event-log.js';
+import {
+  COORDINATION,
+  EMIT,
+  EVENT_LOG,
+  EVENT_STREAM,
+  GUARDED_BACKEND,
+  INSTANCE,
+  LEADERSHIP,
+  RESOLVED_OPTIONS,
+  SCHEDULER,
+} from './internal-tokens.js';
+import { Invocation } from './invocation.js';
+import { DistributedCronRegistry } from './registry.js';
+import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
+import { SchedulerHost } from './scheduler-host.js';
+import { CLAIMER, CLOCK, DISTRIBUTED_CRON_OPTIONS, ELECTOR, SKIPPED_FIRES } from './tokens.js';
+
+/**
+ * Who makes what, from the options to the scheduler. Tokens that an application may override (`CLAIMER`, `ELECTOR`, `CLOCK`) are injected by
+ * everything behind them, and what they can do is read off the object that was injected.
+ */
+export const SCHEDULER_PROVIDERS: Provider[] = [
+  { provide: RESOLVED_OPTIONS, useFactory: resolveOptions, inject: [DISTRIBUTED_CRON_OPTIONS] },
+  { provide: CLOCK, useValue: systemClock },
+  {
+    provide: CLAIMER,
+    useFactory: (options: ResolvedOptions) => options.backend?.claimer ?? options.claimer ?? null,
+    inject: [RESOLVED_OPTIONS],
+  },
+  {
+    provide: ELECTOR,
+    useFactory: (options: ResolvedOptions, leadership: LeaseElector | null) => options.elector ?? leadership,
+    inject: [RESOLVED_OPTIONS, LEADERSHIP],
+  },
+  { provide: INSTANCE, useFactory: () => instanceIdentity(systemRandom) },
+  ApplicationLog,
+  { provide: EVENT_LOG, useFactory: (log: ApplicationLog) => new EventLog(log), inject: [ApplicationLog] },
+  {
+    provide: EVENT_STREAM,
+    useFactory: (log: EventLog) => new EventStream((error) => log.subscriberFailed(error)),
+    inject: [EVENT_LOG],
+  },
+  { provide: EMIT, useFactory: emitter, inject: [EVENT_LOG, EVENT_STREAM] },
+  { provide: GUARDED_BACKEND, useFactory: guardedBackend, inject: [RESOLVED_OPTIONS, CLAIMER, CLOCK, INSTANCE] },
+  { provide: LEADERSHIP, useFactory: leadership, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, CLOCK, INSTANCE, EMIT] },
+  {
+    provide: COORDINATION,
+    useFactory: coordination,
+    inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, LEADERSHIP, CLOCK, INSTANCE],
+  },
+  {
+    provide: SCHEDULER,
+    useFactory: scheduler,
+    inject: [RESOLVED_OPTIONS, CLOCK, INSTANCE, EMIT, ELECTOR, COORDINATION],
+  },
+  {
+    provide: DistributedCronRegistry,
+    useFactory: (engine: Scheduler, options: ResolvedOptions) => new DistributedCronRegistry(engine, options),
+    inject: [SCHEDULER, RESOLVED_OPTIONS],
+  },
+  {
+    provide: DistributedCronEvents,
+    useFactory: (stream: EventStream) => new DistributedCronEvents(stream),
+    inject: [EVENT_STREAM],
+  },
+  { provide: SKIPPED_FIRES, useFactory: (stream: EventStream) => stream.skipped$, inject: [EVENT_STREAM] },
+  Discovery,
+  Enhancers,
+  Invocation,
+  SchedulerHost,
+];
+
+type Emit = (event: CronEvent) => void;
+
+function emitter(log: EventLog, events: EventStream): Emit {
+  return (event) => {
+    log.write(event);
+    events.emit(event);
+  };
+}
+
+function guard(
+  options: ResolvedOptions,
+  backend: CoordinationBackend,
+  clock: Clock,
+  instance: InstanceIdentity,
+): GuardedBackend {
+  return new GuardedBackend(backend, { ...options, instanceId: instance.id }, { clock, random: systemRandom });
+}
+
+function guardedBackend(
+  options: ResolvedOptions,
+  claimer: Claimer | null,
+  clock: Clock,
+  instance: InstanceIdentity,
+): GuardedBackend | null {
+  if (claimer === null) return null;
+  // A test may have overridden the claimer: then the backend behind the options is not the one that is asked.
+  const given = options.backend?.claimer === claimer ? options.backend : undefined;
+  return guard(options, given ?? { store: 'custom', claimer }, clock, instance);
+}
+
+function leadership(
+  options: ResolvedOptions,
+  backend: GuardedBackend | null,
+  clock: Clock,
+  instance: InstanceIdentity,
+  emit: Emit,
+): LeaseElector | null {
+  if (!options.leadership || backend?.leases === undefined) return null;
+  const base = () => ({ atMs: clock.now(), instanceId: instance.id });
+  return new LeaseElector(
+    backend.leases,
+    { ...options, instanceId: instance.id },
+    { clock, random: systemRandom },
+    {
+      gained: (fencingToken) => emit({ type: 'leadership.gained', ...base(), fencingToken }),
+      lost: (fencingToken, reason) => emit({ type: 'leadership.lost', ...base(), fencingToken, reason }),
+    },
+  );
+}
+
+function coordination(
+  options: ResolvedOptions,
+  backend: GuardedBackend | null,
+  leader: LeaseElector | null,
+  clock: Clock,
+  instance: InstanceIdentity,
+): Coordination {
+  return new Coordination({
+    backend: backend ?? undefined,
+    leadership: leader ?? undefined,
+    guard: (claimer) => guard(options, { store: 'custom', claimer }, clock, instance),
+  });
+}
+
+function scheduler(
+  options: ResolvedOptions,
+  clock: Clock,
+  instance: InstanceIdentity,
+  emit: Emit,
+  elector: Elector | null,
+  parts: Coordination,
+): Scheduler {
+  const { namespace, coordinationTimeoutMs, claimPatienceMs, drainDeadlineMs } = options;
+  return new Scheduler({
+    clock,
+    random: systemRandom,
+    instance,
+    emit,
+    namespace,
+    coordinationTimeoutMs,
+    claimPatienceMs,
+    drainDeadlineMs,
+    elector: elector ?? undefined,
+    coordination: parts,
+  });
+}
