@@ -4,7 +4,7 @@ import type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from '../cla
 import { CoordinationError, toCoordinationError } from '../coordination-error.js';
 import { allOrNothing, runInBatches } from './redis-batches.js';
 import { REDIS_STORE } from './redis-client.js';
-import { bucketOf, entryName, textFault } from './redis-keys.js';
+import { bucketOf, entryName, percentEncoded, textFault } from './redis-keys.js';
 import { CLAIM_CODE, CLAIM_SCRIPT, LAST_FIRE_SCRIPT } from './redis-scripts.js';
 import type { RedisSession } from './redis-session.js';
 
@@ -17,11 +17,11 @@ interface Ask {
   readonly place: number;
   readonly bucket: number;
   readonly name: string;
-  readonly entryKey: string;
   readonly instantMs: number;
-  /** As the hash keeps it: claim id and instance id, neither with a colon in it. */
-  readonly pass: string;
-  readonly schedule: string;
+  /** Percent-encoded, like the instance id, so that a row of the hash has a colon between them and nowhere else. */
+  readonly claimId: string;
+  /** What most claims of a turn have in common. */
+  readonly shared: readonly [instant: string, schedule: string, instanceId: string, claimIdLength: string];
 }
 
 /** Claims in Redis: a batch is one script on one server, decided by its clock. */
@@ -48,7 +48,7 @@ export class RedisClaimer implements Claimer {
       if (fault === undefined) asks.push(toAsk(context, place));
       else answers[place] = fault;
     }
-    asks.sort(byEntryThenInstant);
+    asks.sort(byInstant);
 
     const outcomes = await runInBatches(this.session, asks, CLAIMS_PER_SCRIPT, (batch, bucket) =>
       this.#decide(batch, bucket, answers, signal),
@@ -93,11 +93,7 @@ export class RedisClaimer implements Claimer {
       const { storeMs, said } = await this.session.run({
         script: CLAIM_SCRIPT,
         keys: open.map(({ name }) => name),
-        args: [
-          String(maxClockSkewMs),
-          String(retentionMs),
-          ...open.flatMap(({ instantMs, pass, schedule }) => [String(instantMs), pass, schedule]),
-        ],
+        args: [String(maxClockSkewMs), String(retentionMs), ...inGroups(open)],
         ...{ bucket, operation: 'claim', signal },
       });
       const later: Ask[] = [];
@@ -136,15 +132,30 @@ export class RedisClaimer implements Claimer {
 }
 
 function toAsk({ namespace, entryKey, scheduledAt, claimId, instanceId, schedule }: ClaimContext, place: number): Ask {
+  const id = percentEncoded(claimId);
   return {
     place,
     bucket: bucketOf(entryKey),
     name: entryName(namespace, entryKey),
-    entryKey,
     instantMs: scheduledAt.getTime(),
-    pass: `${encodeURIComponent(claimId)}:${encodeURIComponent(instanceId)}`,
-    schedule,
+    claimId: id,
+    shared: [String(scheduledAt.getTime()), schedule, percentEncoded(instanceId), String(id.length)],
   };
+}
+
+/** What claims have in common is sent once for all that follow each other. */
+function inGroups(asks: readonly Ask[]): string[] {
+  const args: string[] = [];
+  let from = 0;
+  while (from < asks.length) {
+    const { shared } = asks[from] as Ask;
+    let to = from + 1;
+    while (to < asks.length && compare((asks[to] as Ask).shared, shared) === 0) to += 1;
+    const ids = asks.slice(from, to).map(({ claimId }) => claimId);
+    args.push(...shared, ids.join(''));
+    from = to;
+  }
+  return args;
 }
 
 /** What cannot be asked is refused before the call: a key that the store would keep in another form could meet another's. */
@@ -152,6 +163,7 @@ function claimFault(context: ClaimContext): CoordinationError | undefined {
   const { entryKey, scheduledAt } = context;
   const keyFault = entryKeyFault(entryKey);
   if (keyFault !== undefined) return claimError('COORDINATION_FAILED', `the entry key must be ${keyFault}.`);
+  if (context.claimId === '') return claimError('COORDINATION_FAILED', 'claimId must not be empty.');
   for (const name of ['namespace', 'claimId', 'instanceId', 'schedule'] as const) {
     const fault = textFault(context[name]);
     if (fault !== undefined) return claimError('COORDINATION_FAILED', `${name} must be ${fault}.`);
@@ -164,8 +176,15 @@ function claimError(code: 'COORDINATION_ANSWER' | 'COORDINATION_FAILED', message
   return new CoordinationError(code, { store: REDIS_STORE, operation: 'claim' }, message);
 }
 
-/** Instants ascend, so that a batch that brings many of one entry raises no floor above one of its own. */
-function byEntryThenInstant(a: Ask, b: Ask): number {
-  if (a.entryKey !== b.entryKey) return a.entryKey < b.entryKey ? -1 : 1;
-  return a.instantMs - b.instantMs;
+/** Instants ascend, so that a batch that brings many of one entry raises no floor above one of its own; then what is alike lies together. */
+function byInstant(a: Ask, b: Ask): number {
+  return a.instantMs - b.instantMs || compare(a.shared, b.shared);
+}
+
+function compare(a: readonly string[], b: readonly string[]): number {
+  for (const [i, text] of a.entries()) {
+    const other = b[i] as string;
+    if (text !== other) return text < other ? -1 : 1;
+  }
+  return 0;
 }
