@@ -9,8 +9,9 @@ describe('duration', () => {
     ['90s', 90_000],
     ['1h30m', 5_400_000],
     ['1.5d', 129_600_000],
-    // In binary 2.3 * 1000 and 1.1 * 60000 are no whole numbers.
+    // In binary 1.005 * 1000 is 1004.9999999999999.
     ['2.3s', 2_300],
+    ['1.005s', 1_005],
     ['1.1m', 66_000],
     ['0.001s', 1],
   ])('reads %p as %p milliseconds', (value, ms) => {

@@ -11,7 +11,7 @@ export function durationMs(value: unknown): number | undefined {
   if (typeof value !== 'string' || !WHOLE.test(value)) return undefined;
   let totalMs = 0;
   for (const [, amount, unit] of value.matchAll(PART)) totalMs += Number(amount) * (UNIT_MS[unit!] as number);
-  // `2.3s` is 2299.9999999999995 in binary.
+  // `1.005s` is 1004.9999999999999 in binary.
   const wholeMs = Math.round(totalMs);
   return Number.isFinite(totalMs) && Math.abs(totalMs - wholeMs) < 0.0005 ? wholeMs : undefined;
 }
