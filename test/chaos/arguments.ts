@@ -12,24 +12,26 @@ export interface ChaosArguments {
   readonly break?: Break;
 }
 
-export const USAGE = `npm run test:chaos -- --store ${STORES.join('|')} [--seconds 100] [--seed N] [--replicas 6] [--entries 300] [--faults ${FAULT_KINDS.join(',')}] [--break ${BREAKS.join('|')}]`;
+const USAGE = `npm run test:chaos -- --store ${STORES.join('|')} [--seconds 100] [--seed N] [--replicas 6] [--entries 300] [--faults ${FAULT_KINDS.join(',')}] [--break ${BREAKS.join('|')}]`;
 
-/** @throws Error that says what is wrong and how to call it */
+/** Says what is wrong and how to call it. */
+export class UsageError extends Error {
+  constructor(what: string) {
+    super(`${what}\n${USAGE}`);
+  }
+}
+
+/** @throws UsageError */
 export function readArguments(given: readonly string[]): ChaosArguments {
-  const { values } = parseArgs({
-    args: [...given],
-    options: Object.fromEntries(
-      ['store', 'seconds', 'seed', 'replicas', 'entries', 'faults', 'break'].map((name) => [name, { type: 'string' }]),
-    ) as Record<string, { type: 'string' }>,
-  });
+  const values = parse(given);
   const whole = (name: string, standard: number, least: number) => {
     const value = Number(values[name] ?? standard);
     if (!Number.isInteger(value) || value < least)
-      throw new Error(`--${name} must be a whole number from ${least}.\n${USAGE}`);
+      throw new UsageError(`--${name} must be a whole number from ${least}.`);
     return value;
   };
   const oneOf = <T extends string>(name: string, value: string | undefined, all: readonly T[]) => {
-    if (!all.includes(value as T)) throw new Error(`--${name} must be ${all.join(' or ')}.\n${USAGE}`);
+    if (!all.includes(value as T)) throw new UsageError(`--${name} must be ${all.join(' or ')}.`);
     return value as T;
   };
   return {
@@ -43,6 +45,16 @@ export function readArguments(given: readonly string[]): ChaosArguments {
       : { faults: values.faults.split(',').map((kind) => oneOf('faults', kind, FAULT_KINDS)) }),
     ...(values.break === undefined ? {} : { break: oneOf('break', values.break, BREAKS) }),
   };
+}
+
+function parse(given: readonly string[]): Record<string, string | undefined> {
+  const names = ['store', 'seconds', 'seed', 'replicas', 'entries', 'faults', 'break'];
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+  try {
+    return parseArgs({ args: [...given], options }).values;
+  } catch (cause) {
+    throw new UsageError((cause as Error).message);
+  }
 }
 
 /** The command that runs the same plan again. */

@@ -10,7 +10,6 @@ type ReplicaProcess = ApplicationProcess<SetClock, FromReplica>;
 interface LivingReplica {
   readonly process: ReplicaProcess;
   readonly life: Life;
-  readonly started: Promise<unknown>;
 }
 
 interface Readers {
@@ -58,7 +57,7 @@ export class Fleet {
     process.onMessage((message) => {
       if (message.type === 'clock-set') life.clockSet(message.atMs, message.offsetMs);
     });
-    this.living.set(replica, { process, life, started });
+    this.living.set(replica, { process, life });
     await started;
   }
 

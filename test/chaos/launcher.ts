@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Evidence, judge, silences } from '../processes/verdict.js';
-import { type ChaosArguments, commandFor, readArguments } from './arguments.js';
+import { type ChaosArguments, commandFor, readArguments, UsageError } from './arguments.js';
 import { ClaimWatch } from './claim-watch.js';
 import { chaosEntries, expectedFires } from './entries.js';
 import { CALM_END_MS, describeFault, kindsFor, planFaults } from './fault-plan.js';
@@ -19,6 +19,8 @@ import type { ChaosStore } from './stores/store.js';
 
 const LOOK_AGAIN_MS = 250;
 const DRAIN_LIMIT_MS = 20_000;
+/** Starts, settling and drain; on a busy machine the faults take longer too. */
+const SPARE_S = 180;
 
 async function chaos(given: ChaosArguments): Promise<boolean> {
   const profile = profileFor(given.seconds);
@@ -132,13 +134,23 @@ function sumSkips(fleet: Fleet): Map<string, number> {
 
 async function main(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
+  let passed = false;
   try {
-    process.exitCode = (await chaos(readArguments(process.argv.slice(2)))) ? 0 : 1;
+    const given = readArguments(process.argv.slice(2));
+    const limit = setTimeout(
+      () => {
+        console.error(`Not done ${SPARE_S} s after the time that was asked for.`);
+        process.exit(1);
+      },
+      (given.seconds + SPARE_S) * 1_000,
+    );
+    passed = await chaos(given);
+    clearTimeout(limit);
   } catch (error) {
-    console.error(error instanceof Error && error.message.includes('npm run') ? error.message : error);
-    process.exitCode = 1;
+    console.error(error instanceof UsageError ? error.message : error);
   }
-  if (process.connected) process.disconnect();
+  // Whatever is still under way after a failure ends with this process.
+  process.exit(passed ? 0 : 1);
 }
 
 void main();

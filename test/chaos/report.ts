@@ -46,16 +46,10 @@ export function list<T>(lines: string[], title: string, items: readonly T[], sho
   if (items.length > SHOWN) lines.push(`  … and ${items.length - SHOWN} more`);
 }
 
+/** Between two runs, or a run and one of the ends. */
 export function longestGapMs(sortedTimes: readonly number[], fromMs: number, toMs: number): number {
-  let longestMs = 0;
-  let lastMs = fromMs;
-  for (const atMs of sortedTimes) {
-    if (atMs <= fromMs) continue;
-    longestMs = Math.max(longestMs, Math.min(atMs, toMs) - lastMs);
-    lastMs = atMs;
-    if (atMs > toMs) break;
-  }
-  return longestMs;
+  const within = [fromMs, ...sortedTimes.filter((atMs) => atMs > fromMs && atMs < toMs), toMs];
+  return within.reduce((longestMs, atMs, i) => Math.max(longestMs, atMs - (within[i - 1] ?? atMs)), 0);
 }
 
 /** The last line. */

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TcpProxy } from './tcp-proxy.js';
+
+/** `once` would reject with the error that comes before. */
+const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
 
 describe('the path between a replica and its server', () => {
   const ends: (() => unknown)[] = [];
@@ -49,9 +52,9 @@ describe('the path between a replica and its server', () => {
   it('cuts what is there, and lets nothing through until it is healed', async () => {
     const { proxy, client } = await path();
     proxy.cut();
-    await once(client, 'close');
+    await closed(client);
     const refused = connect(proxy.port, '127.0.0.1').on('error', () => {});
-    await once(refused, 'close');
+    await closed(refused);
     expect(refused.bytesRead).toBe(0);
     proxy.heal();
     const again = connect(proxy.port, '127.0.0.1');

@@ -25,7 +25,7 @@ export async function openBackend(connection: Connection): Promise<OpenBackend> 
     }
     case 'postgres': {
       const { Pool } = await import('pg');
-      const { PostgresBackend } = await import('../../../src/coordination/postgres/index.js');
+      const { PostgresBackend } = await import('nestjs-distributed-cron/postgres');
       const pool = new Pool({
         host: '127.0.0.1',
         port: connection.port,
