@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Claim, ClaimAnswer } from '../../../src/coordination/claimer.js';
+import { MemoryBackend } from '../../../src/coordination/memory/memory-backend.js';
+import { MemoryStore } from '../../../src/coordination/memory/memory-store.js';
+import { RedisBackend } from '../../../src/coordination/redis/index.js';
+import { VirtualClock } from '../../../src/testing/virtual-clock.js';
+import { anyRedis } from '../../servers/redis.js';
+import { asked, CLIENTS, type Connection, ownKeys, signal } from './redis.fixture.js';
+
+const SETTINGS = { maxClockSkewMs: 2_000, retentionMs: 400_000 };
+const SEED = Number(process.env.PROOF_SEED ?? Math.floor(Math.random() * 1e9));
+const SECOND = 1_000;
+
+/** Mulberry32. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const word = (answer: ClaimAnswer | undefined) =>
+  answer instanceof Error ? (answer as { code?: string }).code : answer;
+
+describe(`Redis beside the memory store, which keeps to the rules step by step (PROOF_SEED=${SEED})`, () => {
+  let server: Awaited<ReturnType<typeof anyRedis>>;
+  let connection: Connection;
+
+  beforeAll(async () => {
+    server = await anyRedis();
+    connection = await CLIENTS[0].connect(server.url);
+  }, 30_000);
+  afterAll(async () => {
+    await connection?.close();
+    await server?.stop();
+  });
+
+  /** The same claims to both, on one clock, some of entries that are swept for their number, some for their age. */
+  async function sideBySide(random: () => number, step: (clock: VirtualClock) => Promise<void>) {
+    const clock = new VirtualClock();
+    const own = ownKeys(connection.client, clock);
+    const redis = new RedisBackend({ client: own });
+    const memory = new MemoryBackend({ store: new MemoryStore({ clock }) });
+    await redis.open(SETTINGS, signal);
+    await memory.open(SETTINGS);
+    const pick = (count: number) => Math.floor(random() * count);
+    const granted = new Map<string, string>();
+    const answers: { readonly fire: string; readonly redis: unknown; readonly memory: unknown }[] = [];
+
+    for (let turn = 0; turn < 400; turn += 1) {
+      await step(clock);
+      const claims = new Map<string, Claim>();
+      const seconds = Math.floor(clock.now() / SECOND);
+      for (let i = 0; i < 12; i += 1) {
+        // Mostly the newest instant; now and then a late one, one below all, or one that comes too early.
+        const back = [0, 0, 0, 0, 0, 0, 1, 2, pick(200), pick(2_000), -3][pick(11)] as number;
+        const claim = asked({
+          entryKey: `entry-${pick(5)}`,
+          scheduledAt: new Date((seconds - back) * SECOND + pick(3) * 300),
+          claimId: `pass-${pick(3)}`,
+          schedule: `schedule-${pick(4)}`,
+        });
+        claims.set(claim.fireKey, claim);
+      }
+      // In the order in which Redis decides a batch.
+      const batch = [...claims.values()].sort(
+        (a, b) => a.context.scheduledAt.getTime() - b.context.scheduledAt.getTime(),
+      );
+      const [ofRedis, ofMemory] = [await redis.claimer.claimMany(batch, signal), await memory.claimer.claimMany(batch)];
+      for (const [i, { fireKey, context }] of batch.entries()) {
+        answers.push({ fire: fireKey, redis: word(ofRedis[i]), memory: word(ofMemory[i]) });
+        if (ofRedis[i] !== true) continue;
+        if (!granted.has(fireKey)) granted.set(fireKey, context.claimId);
+        // At most once: nobody else is ever told yes.
+        expect([fireKey, granted.get(fireKey)]).toEqual([fireKey, context.claimId]);
+      }
+    }
+    const keys = Array.from({ length: 5 }, (_, i) => `entry-${i}`);
+    const [last, lastOfMemory] = [
+      await redis.claimer.lastFire('shop', keys, signal),
+      await memory.claimer.lastFire('shop', keys),
+    ];
+    await own.clear();
+    return { answers, last, lastOfMemory };
+  }
+
+  it('answers every claim alike while the clock goes on', async () => {
+    const random = randomOf(SEED);
+    const { answers, last, lastOfMemory } = await sideBySide(random, (clock) =>
+      clock.advance(random() < 0.01 ? SETTINGS.retentionMs : SECOND),
+    );
+    expect(answers.filter((answer) => answer.redis !== answer.memory)).toEqual([]);
+    expect(last).toEqual(lastOfMemory);
+    const seen = new Set(answers.map(({ redis }) => redis));
+    expect(seen).toEqual(new Set([true, false, 'superseded', 'CLOCK_AHEAD']));
+  }, 60_000);
+
+  it('tells no second pass yes, whatever its clock does', async () => {
+    const random = randomOf(SEED + 1);
+    await sideBySide(random, async (clock) => {
+      const dice = random();
+      if (dice < 0.03) clock.step(-Math.floor(random() * 2 * SETTINGS.retentionMs));
+      else if (dice < 0.06) clock.step(Math.floor(random() * 2 * SETTINGS.retentionMs));
+      else await clock.advance(SECOND);
+    });
+  }, 60_000);
+});
