@@ -37,7 +37,8 @@ const LAYERS = ['domain', 'ambient', 'schedule', 'coordination', 'events', 'fire
 const ADAPTERS = ['memory', 'redis', 'postgres', 'sqlite'];
 
 /** Files of coordination/ that stand between the engine and an adapter. */
-const WRAPPERS = /^(guarded-|claim-desk|lease-elector|hash-ring)/;
+const WRAPPERS =
+  /^(guarded-|store-calls|claim-(desk|calls|batches|request)|open-claim|waiting-claims|circuit|clock-skew|lease-elector|live-membership|hash-ring)/;
 
 const isTestFile = (path: string) => /\.(spec|suite|fixture)\.ts$/.test(path) || path.includes('/fixtures/');
 const isTestOnly = ({ path }: Source) => isTestFile(path);
@@ -178,6 +179,7 @@ const RULES: readonly { name: string; rule: Rule; broken: readonly [path: string
     broken: [
       ['coordination/sqlite/claimer.ts', "import { claims } from '../memory/claims.js';"],
       ['coordination/sqlite/claimer.ts', "import { guarded } from '../guarded-backend.js';"],
+      ['coordination/sqlite/claimer.ts', "import { Circuit } from '../circuit.js';"],
       ['coordination/redis/claimer.ts', "import { Scheduler } from '../../engine/scheduler.js';"],
     ],
   },

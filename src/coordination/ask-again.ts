@@ -18,7 +18,17 @@ export function failureWaitMs(failures: number, random: Random): number {
   return Math.ceil((longestMs / 2) * (1 + random.fraction()));
 }
 
+/** The longest such wait: half a second to a second. */
+export function longestFailureWaitMs(random: Random): number {
+  return failureWaitMs(Number.MAX_SAFE_INTEGER, random);
+}
+
+/** Whether no answer came at all: the store may be down. */
+export function storeMayBeDown(error: CoordinationError): boolean {
+  return error.code === 'COORDINATION_TIMEOUT' || error.code === 'COORDINATION_FAILED';
+}
+
 /** Whether another ask can bring another answer. A wrong answer is a fault of the code that gave it: it would come again. */
 export function worthAskingAgain(error: CoordinationError): boolean {
-  return error.code === 'STORE_BUSY' || error.code === 'COORDINATION_TIMEOUT' || error.code === 'COORDINATION_FAILED';
+  return error.code === 'STORE_BUSY' || storeMayBeDown(error);
 }

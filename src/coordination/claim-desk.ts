@@ -1,81 +1,58 @@
 import { type Clock, MAX_TIMER_DELAY_MS, type TimerHandle } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
-import { busyWaitMs, failureWaitMs, worthAskingAgain } from './ask-again.js';
-import { readAnswer, readBatch } from './claim-answer.js';
+import { busyWaitMs, failureWaitMs, storeMayBeDown, worthAskingAgain } from './ask-again.js';
+import { Circuit } from './circuit.js';
+import { type CallEnd, ClaimCalls, type ClaimCallsSettings } from './claim-calls.js';
 import type { ClaimOutcome, ClaimRequest } from './claim-request.js';
-import type { Claim, Claimer } from './claimer.js';
-import { CoordinationError, toCoordinationError } from './coordination-error.js';
-import { limitTime } from './time-limit.js';
+import type { Claimer } from './claimer.js';
+import type { CoordinationError } from './coordination-error.js';
+import { hasEnded, type OpenClaim, remainingMs } from './open-claim.js';
+import { type WaitingClaim, WaitingClaims } from './waiting-claims.js';
 
-export interface ClaimDeskSettings {
-  readonly store: string;
-  readonly namespace: string;
-  readonly instanceId: string;
+export interface ClaimDeskSettings extends ClaimCallsSettings {
   /** Limit of one call. */
   readonly coordinationTimeoutMs: number;
   /** How long a claim is asked again, counted from its first ask. */
   readonly claimPatienceMs: number;
 }
 
-/** Claims in one call of `claimMany`. */
-const LARGEST_BATCH = 1_000;
 /** Rounds of microtasks without a new claim after which a turn's claims are complete: stages before the claim differ by few. */
 const QUIET_ROUNDS = 4;
-/** Timers call back up to a millisecond early; what is left then is no time to ask in. */
-const LEAST_MS = 1;
-/** Calls at a time when a failed batch is asked one by one. */
-const ONE_BY_ONE = 16;
-
-/** A claim between its request and its outcome. */
-interface OpenClaim {
-  readonly request: ClaimRequest;
-  readonly settle: (outcome: ClaimOutcome) => void;
-  /** Monotonic; set at the first ask. */
-  patienceEndsMs: number;
-  failures: number;
-  /** It failed by itself after the batch it was in had failed: it may be what the store chokes on, so it spoils no batch again. */
-  alone: boolean;
-}
-
-/** A claim that waits to be asked again. It holds no socket and no timer of its own. */
-interface WaitingClaim {
-  readonly open: OpenClaim;
-  /** Monotonic. */
-  readonly dueMs: number;
-  /** Waits for the store's clock: it is not asked before its time, even if others are. */
-  readonly early: boolean;
-  readonly error: CoordinationError;
-}
+/** Timers call back up to a millisecond early. */
+const EARLY_MS = 1;
 
 /**
- * Takes the claims of a turn, asks for them together, and asks again where that is safe. One timer serves all that wait, and they go in one batch:
- * what is waited for is the store, not a claim.
+ * Takes the claims of a turn, asks for them together, and asks again where that is safe. While the store may be down, all claims wait and probes ask for them, one claim
+ * each; the claim stays with those that wait. One timer serves all that wait, and they go in one batch: what is waited for is the store, not a claim.
  */
 export class ClaimDesk {
-  readonly #inBatches: boolean;
-  readonly #repeatable: boolean;
   #arrived: OpenClaim[] = [];
-  #waiting: WaitingClaim[] = [];
-  #alarm: { readonly timer: TimerHandle; readonly dueMs: number } | undefined;
+  readonly #calls: ClaimCalls;
+  readonly #circuit: Circuit;
+  readonly #waiting: WaitingClaims;
+  #alarm: { readonly timer: TimerHandle; readonly atMs: number } | undefined;
   #stopped = false;
-  readonly #calls = new Set<Promise<void>>();
+  readonly #onTheWire = new Set<Promise<void>>();
 
   /** `ready` is called before each ask: `undefined` if the store is open, else the promise that it will be. */
   constructor(
-    private readonly claimer: Claimer,
+    claimer: Claimer,
     private readonly settings: ClaimDeskSettings,
     private readonly ambient: { readonly clock: Clock; readonly random: Random },
-    private readonly ready: () => Promise<void> | undefined,
+    ready: () => Promise<void> | undefined,
+    private readonly foundEarly: (aheadMs: number, request: ClaimRequest) => void,
   ) {
-    this.#inBatches = typeof claimer.claimMany === 'function';
-    this.#repeatable = claimer.repeatable === true;
+    this.#calls = new ClaimCalls(claimer, settings, ambient.clock, ready, () => this.#stopped);
+    this.#circuit = new Circuit(settings.coordinationTimeoutMs, ambient.random);
+    this.#waiting = new WaitingClaims(ambient.clock);
   }
 
   /** Never rejects. */
   claim(request: ClaimRequest): Promise<ClaimOutcome> {
-    if (this.#stopped) return Promise.resolve({ kind: 'error', error: this.#stoppedError() });
+    if (this.#stopped) return Promise.resolve({ kind: 'error', error: this.#calls.stoppedError() });
     return new Promise((settle) => {
-      this.#arrived.push({ request, settle, patienceEndsMs: Number.NaN, failures: 0, alone: false });
+      const untouched = { settled: false, patienceEndsMs: Number.NaN, failures: 0, alone: false, probes: 0 };
+      this.#arrived.push({ request, settle, ...untouched });
       if (this.#arrived.length === 1) this.#track(this.#askForTheTurn());
     });
   }
@@ -84,22 +61,19 @@ export class ClaimDesk {
   stopAsking(): void {
     if (this.#stopped) return;
     this.#stopped = true;
-    if (this.#alarm !== undefined) this.ambient.clock.clearTimer(this.#alarm.timer);
-    this.#alarm = undefined;
-    const arrived = this.#arrived.splice(0);
-    const waiting = this.#waiting.splice(0);
-    for (const open of arrived) this.#fail(open, this.#stoppedError());
-    for (const { open, error } of waiting) this.#fail(open, this.#stoppedError(error));
+    this.#clearAlarm();
+    for (const open of this.#arrived.splice(0)) this.#fail(open, this.#calls.stoppedError());
+    for (const { open, error } of this.#waiting.takeUnasked()) this.#fail(open, this.#calls.stoppedError(error));
   }
 
   /** Resolves when no call is on the wire. Calls end at their time limit, so this does too. */
   async idle(): Promise<void> {
-    while (this.#calls.size > 0) await Promise.all(this.#calls);
+    while (this.#onTheWire.size > 0) await Promise.all(this.#onTheWire);
   }
 
   #track(call: Promise<void>): void {
-    this.#calls.add(call);
-    void call.finally(() => this.#calls.delete(call));
+    this.#onTheWire.add(call);
+    void call.finally(() => this.#onTheWire.delete(call));
   }
 
   /** Goes on collecting for as long as rounds of microtasks bring more. Promises, not `queueMicrotask`, which fake timers replace. */
@@ -111,203 +85,173 @@ export class ClaimDesk {
       seen = this.#arrived.length;
     }
     const claims = this.#arrived.splice(0);
-    const patienceEndsMs = this.ambient.clock.monotonic() + this.settings.claimPatienceMs;
-    for (const open of claims) open.patienceEndsMs = patienceEndsMs;
-    await this.#ask(claims, this.settings.coordinationTimeoutMs);
+    const nowMs = this.ambient.clock.monotonic();
+    for (const open of claims) open.patienceEndsMs = nowMs + this.settings.claimPatienceMs;
+    const outage = this.#circuit.error;
+    if (outage === undefined) await this.#ask(claims, this.settings.coordinationTimeoutMs);
+    else this.#waitForTheStore(claims, outage);
   }
 
-  async #ask(claims: readonly OpenClaim[], limitMs: number): Promise<void> {
-    if (claims.length === 0) return;
-    try {
-      const opening = this.ready();
-      if (opening !== undefined) await opening;
-    } catch (cause) {
-      this.#noneAnswered(claims, toCoordinationError(cause, { store: this.settings.store, operation: 'open' }));
-      return;
+  #waitForTheStore(claims: readonly OpenClaim[], error: CoordinationError): void {
+    const nowMs = this.ambient.clock.monotonic();
+    for (const open of claims) {
+      this.#circuit.arrived(open.request.entryKey, nowMs);
+      this.#waiting.add({ open, dueMs: nowMs, ownTime: false, error });
     }
-    if (this.#stopped) {
-      this.#noneAnswered(claims, this.#stoppedError());
-      return;
-    }
-    await Promise.all(
-      this.#inBatches
-        ? batches(claims).map((batch) => this.#askBatch(batch, limitMs))
-        : claims.map((open) => this.#askSingle(open, limitMs)),
-    );
+    this.#probeIfDue();
+    for (const open of claims) this.#wakeAt(nowMs + remainingMs(open, this.ambient.clock));
+    this.#wakeAt(this.#circuit.nextProbeAtMs);
   }
 
-  async #askSingle(open: OpenClaim, limitMs: number): Promise<void> {
-    try {
-      const answer: unknown = await limitTime(this.ambient.clock, this.#limit(limitMs), (signal) =>
-        this.claimer.claim(open.request.fireKey, this.#claim(open, signal).context),
-      );
-      this.#take(open, readAnswer(answer, this.settings.store));
-    } catch (cause) {
-      this.#unanswered(open, this.#error(cause));
-    }
+  #ask(claims: readonly OpenClaim[], limitMs: number): Promise<void> {
+    const hadItsTime = limitMs >= this.settings.coordinationTimeoutMs;
+    return this.#calls.ask(claims, limitMs, (end) => this.#ended(end, hadItsTime));
   }
 
-  async #askBatch(batch: readonly OpenClaim[], limitMs: number): Promise<void> {
-    const error = await this.#tryBatch(batch, limitMs);
-    if (error === undefined) return;
-    const oneMayBeBad = batch.length > 1 && error.code !== 'STORE_BUSY' && error.code !== 'COORDINATION_TIMEOUT';
-    if (oneMayBeBad && this.#repeatable && !this.#stopped) await this.#askOneByOne(batch, limitMs, error);
-    else this.#noneAnswered(batch, error);
+  #ended(end: CallEnd, hadItsTime: boolean): void {
+    const wasOpen = this.#circuit.isOpen;
+    if ('error' in end && storeMayBeDown(end.error)) {
+      // A shortened call that timed out tells nothing of a store that may only be slow.
+      if (hadItsTime || end.error.code !== 'COORDINATION_TIMEOUT') this.#callFailed(end.claims, end.error);
+    } else this.#circuit.answered();
+    this.#goOn(end, wasOpen);
   }
 
-  /** Takes the answers, or tells why there are none. */
-  async #tryBatch(batch: readonly OpenClaim[], limitMs: number): Promise<CoordinationError | undefined> {
-    try {
-      const answers: unknown = await limitTime(this.ambient.clock, this.#limit(limitMs), (signal) =>
-        this.claimer.claimMany!(
-          batch.map((open) => this.#claim(open, signal)),
-          signal,
-        ),
-      );
-      const outcomes = readBatch(answers, batch.length, this.settings.store);
-      for (const [i, open] of batch.entries()) this.#take(open, outcomes[i] as ClaimOutcome);
-      return undefined;
-    } catch (cause) {
-      return this.#error(cause);
+  /** A claim that fails while others are answered tells nothing of the store, and a claimer that is asked once has no use for a circuit. */
+  #callFailed(claims: readonly OpenClaim[], error: CoordinationError): void {
+    if (!this.#calls.repeatable) return;
+    const nowMs = this.ambient.clock.monotonic();
+    for (const open of claims) {
+      if (claims.length === 1) open.failures += 1;
+      if (!open.alone) this.#circuit.failed(open.request.entryKey, error, nowMs);
     }
   }
 
-  /** One bad claim harms only itself. Where not one of a group is answered the store is at fault, and the rest waits for it in a batch. */
-  async #askOneByOne(batch: readonly OpenClaim[], limitMs: number, batchError: CoordinationError): Promise<void> {
-    for (let from = 0; from < batch.length; from += ONE_BY_ONE) {
-      const group = batch.slice(from, from + ONE_BY_ONE);
-      const errors = this.#stopped
-        ? group.map(() => this.#stoppedError(batchError))
-        : await Promise.all(group.map((open) => this.#tryBatch([open], limitMs)));
-      const none = errors.every((error) => error !== undefined);
-      for (const [i, error] of errors.entries()) {
-        if (error === undefined) continue;
-        const open = group[i] as OpenClaim;
-        open.alone = !none || i === 0;
-        this.#unanswered(open, error);
-      }
-      if (none) {
-        const error = this.#stopped ? this.#stoppedError(batchError) : batchError;
-        this.#noneAnswered(batch.slice(from + ONE_BY_ONE), error);
+  #probeIfDue(): void {
+    const nowMs = this.ambient.clock.monotonic();
+    if (nowMs + EARLY_MS < this.#circuit.nextProbeAtMs) return;
+    const open = this.#waiting.forProbe();
+    if (open === undefined) return;
+    const probe = this.#circuit.probe(open.request.entryKey, nowMs);
+    open.probes += 1;
+    const call = this.#calls.askOne(open, probe.limitMs).then((end) => {
+      open.probes -= 1;
+      if ('error' in end && storeMayBeDown(end.error)) {
+        if (end.error.code === 'COORDINATION_FAILED') open.failures += 1;
+        this.#circuit.probeFailed(probe, end.error, this.ambient.clock.monotonic());
+        if (this.#stopped) this.#endLeftOver(open, end.error);
+        else this.#arm();
         return;
       }
+      const wasOpen = this.#circuit.isOpen;
+      this.#circuit.probeAnswered(probe);
+      // An error for a claim that ended meanwhile, or went with the others, is told to nobody.
+      const waits = this.#waiting.remove(open);
+      const isAnswer = 'outcomes' in end && end.outcomes[0]?.kind !== 'error';
+      this.#goOn(waits || isAnswer ? end : { claims: [], outcomes: [] }, wasOpen);
+    });
+    this.#track(call);
+  }
+
+  /** Deals with what a call brought, and asks for all that waited for the store if it is back. */
+  #goOn(end: CallEnd, wasOpen: boolean): void {
+    const ready = wasOpen && !this.#circuit.isOpen && !this.#stopped ? this.#waiting.takeReady() : [];
+    for (const [i, open] of end.claims.entries()) {
+      if ('error' in end) this.#unanswered(open, end.error);
+      else this.#take(open, end.outcomes[i] as ClaimOutcome);
     }
+    this.#askAgain(ready);
+    this.#arm();
   }
 
   #take(open: OpenClaim, outcome: ClaimOutcome): void {
-    if (outcome.kind === 'error') this.#unanswered(open, outcome.error);
-    else open.settle(outcome);
+    if (outcome.kind !== 'error') this.#settle(open, outcome);
+    else {
+      if (storeMayBeDown(outcome.error)) open.failures += 1;
+      this.#unanswered(open, outcome.error);
+    }
   }
 
   /** Lets the claim wait to be asked again where that is safe and of use, else ends it. */
   #unanswered(open: OpenClaim, error: CoordinationError): void {
-    const remainingMs = this.#remainingMs(open);
+    if (open.settled) return;
     const early = error.code === 'CLOCK_AHEAD';
+    if (early && error.aheadMs !== undefined) this.foundEarly(error.aheadMs, open.request);
+    const leftMs = remainingMs(open, this.ambient.clock);
     const waitMs = early ? (error.aheadMs ?? Number.NaN) : this.#waitMs(open, error);
-    const again = this.#repeatable && !this.#stopped && (early ? waitMs < remainingMs : worthAskingAgain(error));
-    if (!again || remainingMs < LEAST_MS) {
+    const again = this.#calls.repeatable && !this.#stopped && (early ? waitMs < leftMs : worthAskingAgain(error));
+    if (!again || hasEnded(open, this.ambient.clock)) {
       this.#fail(open, error);
       return;
     }
-    const dueMs = this.ambient.clock.monotonic() + Math.max(1, Math.min(waitMs, remainingMs));
-    this.#waiting.push({ open, dueMs, early, error });
-    this.#wakeAt(dueMs);
+    const dueMs = this.ambient.clock.monotonic() + Math.max(1, Math.min(waitMs, leftMs));
+    this.#waiting.add({ open, dueMs, ownTime: early || open.alone, error });
   }
 
   #waitMs(open: OpenClaim, error: CoordinationError): number {
     if (error.code === 'STORE_BUSY') return busyWaitMs(this.ambient.random);
-    open.failures += 1;
-    return failureWaitMs(open.failures, this.ambient.random);
+    return failureWaitMs(Math.max(1, open.failures), this.ambient.random);
   }
 
-  #wakeAt(dueMs: number): void {
-    if (this.#alarm !== undefined && this.#alarm.dueMs <= dueMs) return;
+  /** Sets the alarm to the first time at which something is to be done for those that wait. */
+  #arm(): void {
+    this.#clearAlarm();
+    if (this.#waiting.size === 0 || this.#stopped) return;
+    const actMs = this.#circuit.isOpen ? this.#circuit.nextProbeAtMs : this.#waiting.nextDueMs();
+    this.#wakeAt(Math.min(actMs, this.#waiting.nextEndMs()));
+  }
+
+  #wakeAt(atMs: number): void {
+    if (this.#alarm !== undefined && this.#alarm.atMs <= atMs) return;
+    this.#clearAlarm();
     const { clock } = this.ambient;
-    if (this.#alarm !== undefined) clock.clearTimer(this.#alarm.timer);
-    const delayMs = Math.min(MAX_TIMER_DELAY_MS, Math.max(0, Math.ceil(dueMs - clock.monotonic())));
-    const timer = clock.setTimer(() => this.#wake(), delayMs);
-    this.#alarm = { timer, dueMs };
+    const delayMs = Math.min(MAX_TIMER_DELAY_MS, Math.max(0, Math.ceil(atMs - clock.monotonic())));
+    this.#alarm = { timer: clock.setTimer(() => this.#wake(), delayMs), atMs };
+  }
+
+  #clearAlarm(): void {
+    if (this.#alarm !== undefined) this.ambient.clock.clearTimer(this.#alarm.timer);
+    this.#alarm = undefined;
   }
 
   #wake(): void {
     this.#alarm = undefined;
-    const nowMs = this.ambient.clock.monotonic();
+    for (const ended of this.#waiting.takeEnded()) this.#endWaiting(ended);
+    if (this.#circuit.isOpen) this.#probeIfDue();
+    else this.#askAgain(this.#waiting.takeReady());
+    this.#arm();
+  }
+
+  #askAgain(ready: readonly WaitingClaim[]): void {
     const claims: OpenClaim[] = [];
     let limitMs = 0;
-    let nextDueMs = Number.POSITIVE_INFINITY;
-    for (const waiting of this.#waiting.splice(0)) {
-      const remainingMs = this.#remainingMs(waiting.open);
-      if (remainingMs < LEAST_MS) {
-        this.#fail(waiting.open, waiting.error);
-      } else if (waiting.early && waiting.dueMs > nowMs + 1) {
-        this.#waiting.push(waiting);
-        nextDueMs = Math.min(nextDueMs, waiting.dueMs);
-      } else {
+    for (const waiting of ready) {
+      if (hasEnded(waiting.open, this.ambient.clock)) this.#endWaiting(waiting);
+      else {
         claims.push(waiting.open);
-        limitMs = Math.max(limitMs, Math.ceil(remainingMs));
+        limitMs = Math.max(limitMs, Math.ceil(remainingMs(waiting.open, this.ambient.clock)));
       }
     }
-    if (nextDueMs !== Number.POSITIVE_INFINITY) this.#wakeAt(nextDueMs);
-    // An ask again ends with the patience of the last that waits for it; a first ask always has its whole time.
+    // An ask again ends with the patience of the last that waits for it; a first ask and a probe always have their whole time.
     if (claims.length > 0) this.#track(this.#ask(claims, Math.min(this.settings.coordinationTimeoutMs, limitMs)));
   }
 
-  /** Milliseconds until nobody waits for the claim: by the wall clock to `untilMs`, by the monotonic clock to the end of the patience. */
-  #remainingMs(open: OpenClaim): number {
-    const { clock } = this.ambient;
-    return Math.min(open.request.untilMs - clock.now(), open.patienceEndsMs - clock.monotonic());
+  /** Told why: the outage that goes on, or what it waited for. */
+  #endWaiting({ open, error }: WaitingClaim): void {
+    this.#fail(open, this.#circuit.error ?? error);
   }
 
-  #claim({ request }: OpenClaim, signal: AbortSignal): Claim {
-    const { entryKey, scheduledAt, claimId, schedule, fireKey } = request;
-    const { namespace, instanceId } = this.settings;
-    return { fireKey, context: { namespace, entryKey, scheduledAt, claimId, instanceId, schedule, signal } };
-  }
-
-  #limit(limitMs: number) {
-    return { limitMs, store: this.settings.store, operation: 'claim' };
-  }
-
-  #error(cause: unknown): CoordinationError {
-    return toCoordinationError(cause, { store: this.settings.store, operation: 'claim' });
-  }
-
-  #stoppedError(last?: CoordinationError): CoordinationError {
-    return new CoordinationError(
-      'COORDINATION_STOPPED',
-      { store: this.settings.store, operation: 'claim' },
-      'not asked, because the scheduler drains or has stopped.',
-      { cause: last },
-    );
+  /** After a drain began: the claim waited for this probe alone. */
+  #endLeftOver(open: OpenClaim, error: CoordinationError): void {
+    if (open.probes === 0 && this.#waiting.remove(open)) this.#fail(open, error);
   }
 
   #fail(open: OpenClaim, error: CoordinationError): void {
-    open.settle({ kind: 'error', error });
+    this.#settle(open, { kind: 'error', error });
   }
 
-  #noneAnswered(claims: readonly OpenClaim[], error: CoordinationError): void {
-    for (const open of claims) this.#unanswered(open, error);
+  #settle(open: OpenClaim, outcome: ClaimOutcome): void {
+    open.settled = true;
+    open.settle(outcome);
   }
-}
-
-/** At most 1,000 claims each, an instant of an entry at most once, and those that spoiled a batch each for itself. */
-function batches(claims: readonly OpenClaim[]): OpenClaim[][] {
-  const done: OpenClaim[][] = [];
-  let left = claims;
-  while (left.length > 0) {
-    const batch: OpenClaim[] = [];
-    const fireKeys = new Set<string>();
-    const later: OpenClaim[] = [];
-    for (const open of left) {
-      if (open.alone) done.push([open]);
-      else if (fireKeys.has(open.request.fireKey) || batch.length === LARGEST_BATCH) later.push(open);
-      else {
-        fireKeys.add(open.request.fireKey);
-        batch.push(open);
-      }
-    }
-    if (batch.length > 0) done.push(batch);
-    left = later;
-  }
-  return done;
 }

@@ -9,7 +9,7 @@ export interface ClaimRequest {
   readonly claimId: string;
   /** Fingerprint of the entry's schedule. */
   readonly schedule: string;
-  /** Wall clock, milliseconds since the epoch: from here on nothing is asked again, since nobody waits (the entry's next instant). The first ask is always made. */
+  /** Wall clock, milliseconds since the epoch: from here on nothing is asked again, since nobody waits (the entry's next instant). The first ask is always made, unless the store is known to be down. */
   readonly untilMs: number;
 }
 

@@ -4,6 +4,7 @@ import type { Random } from '../ambient/random.js';
 import { ClaimDesk } from './claim-desk.js';
 import type { ClaimOutcome, ClaimRequest } from './claim-request.js';
 import type { LastFire } from './claimer.js';
+import { ClockSkew } from './clock-skew.js';
 import type { CoordinationBackend } from './coordination-backend.js';
 import { CoordinationError } from './coordination-error.js';
 import { GuardedLeases } from './guarded-leases.js';
@@ -21,6 +22,14 @@ export interface GuardedBackendSettings {
   readonly claimPatienceMs: number;
   readonly maxClockSkewMs: number;
   readonly retentionMs: number;
+}
+
+export interface GuardedBackendListener {
+  /**
+   * The store refused a fire because of this replica's clock. `offsetMs`: the store's clock less ours, so negative where ours is ahead; right to the time of a call.
+   * Told at most once a minute.
+   */
+  clockSkewed(offsetMs: number): void;
 }
 
 /**
@@ -47,12 +56,16 @@ export class GuardedBackend {
     private readonly backend: CoordinationBackend,
     private readonly settings: GuardedBackendSettings,
     private readonly ambient: { readonly clock: Clock; readonly random: Random },
+    listener?: GuardedBackendListener,
   ) {
     this.store = backend.store;
     const { store, leases, membership, claimer } = backend;
     const ready = () => this.#ready();
+    const skew = new ClockSkew(ambient.clock, (offsetMs) => listener?.clockSkewed(offsetMs));
     this.#calls = new StoreCalls({ ...settings, store }, ambient);
-    this.#desk = new ClaimDesk(claimer, { ...settings, store }, ambient, ready);
+    this.#desk = new ClaimDesk(claimer, { ...settings, store }, ambient, ready, (aheadMs, { scheduledAt }) =>
+      skew.foundEarly(scheduledAt.getTime(), aheadMs),
+    );
     this.leases = leases && new GuardedLeases(leases, this.#calls, ready);
     this.membership = membership && new GuardedMembership(membership, this.#calls, ready);
   }
