@@ -16,6 +16,8 @@ const PUBLISHED = [
   /^dist\/(cjs|esm)\/package\.json$/,
   /^package\.json$/,
   /^[A-Z]+(\.md)?$/,
+  // The tables' statements, for migration tools.
+  /^docs\/stores\/postgres\.sql$/,
 ];
 const TEST_ONLY = /\.(spec|suite|fixture)\.|\/fixtures\//;
 /** Generous: a file that does not belong is larger than the library. */
@@ -34,7 +36,9 @@ export const tarballChecks = (tarball) => [
       const strangers = tarball.files.filter(
         (file) => !PUBLISHED.some((pattern) => pattern.test(file)) || TEST_ONLY.test(file),
       );
-      const missing = ['README.md', 'LICENSE', 'CHANGELOG.md'].filter((file) => !tarball.files.includes(file));
+      const missing = ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/stores/postgres.sql'].filter(
+        (file) => !tarball.files.includes(file),
+      );
       const faults = [
         ...strangers.map((file) => `does not belong: ${file}`),
         ...missing.map((file) => `missing: ${file}`),
