@@ -33,6 +33,7 @@ export type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy } from './domain/
 export { type RejectReason, SkipReason, skipReasonLabel } from './domain/skip-reason.js';
 export type { EntryView } from './engine/scheduler.js';
 export type {
+  ClockSkewedEvent,
   CronEvent,
   CronEventOf,
   CronEventType,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EntryExistsError, EntryNotFoundError } from '../domain/errors.js';
-import { chance, definition, every, follow, HOUR, heldMethod, MINUTE, replica, SECOND } from './replica.fixture.js';
+import { chance, definition, every, HOUR, heldMethod, MINUTE, replica, SECOND } from './replica.fixture.js';
 
 describe('entries', () => {
   it('with one key are refused; keys that differ at all are two', () => {
@@ -116,13 +116,12 @@ describe('entries', () => {
 
   it('in great number are added in stretches, with the event loop turning in between', async () => {
     const { clock, scheduler } = replica();
-    const added = follow(
-      scheduler.addAll(Array.from({ length: 2_500 }, (_, i) => definition(`entry-${i}`, every(HOUR)))),
-    );
+    const added = scheduler.addAll(Array.from({ length: 2_500 }, (_, i) => definition(`entry-${i}`, every(HOUR))));
     expect(scheduler.list()).toHaveLength(1_000);
-    await clock.advance(0);
-    expect(added.settled).toBe(true);
+    await added;
     expect(scheduler.list()).toHaveLength(2_500);
+    // An application with a virtual clock starts before anybody moves it.
+    expect(clock.monotonic()).toBe(0);
   });
 
   it('10,000 added and removed leave no entry, nothing armed and no timer', async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../ambient/clock.js';
+import { nextLoopTurn } from '../ambient/event-loop.js';
 import type { InstanceIdentity } from '../ambient/instance-identity.js';
 import type { Random } from '../ambient/random.js';
 import type { Elector } from '../coordination/elector.js';
@@ -115,7 +116,7 @@ export class Scheduler {
     for (const definition of definitions) {
       this.add(definition);
       added += 1;
-      if (added % ADDED_PER_STRETCH === 0) await this.letOthersRun();
+      if (added % ADDED_PER_STRETCH === 0) await nextLoopTurn();
     }
   }
 
@@ -271,10 +272,6 @@ export class Scheduler {
     let running = 0;
     for (const pass of this.pipeline.passes) if (pass.running !== undefined) running += 1;
     return running;
-  }
-
-  private letOthersRun(): Promise<void> {
-    return new Promise((resolve) => this.parts.clock.setTimer(resolve, 0));
   }
 
   private refuseWhenEnding(operation: string): void {

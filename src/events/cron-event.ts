@@ -147,6 +147,13 @@ export interface FireReturnedLateEvent extends FireEventBase {
   readonly durationMs: number;
 }
 
+/** The store refused a fire because this replica's clock is ahead of its own. At most once a minute. */
+export interface ClockSkewedEvent extends EventBase {
+  readonly type: 'clock.skewed';
+  /** The store's clock less this replica's, in milliseconds: negative where the replica is ahead. Right to the time of a call. */
+  readonly offsetMs: number;
+}
+
 export type CronEvent =
   | SchedulerStartedEvent
   | SchedulerDrainingEvent
@@ -165,7 +172,8 @@ export type CronEvent =
   | FireStartedEvent
   | FireCompletedEvent
   | FireFailedEvent
-  | FireReturnedLateEvent;
+  | FireReturnedLateEvent
+  | ClockSkewedEvent;
 
 export type CronEventType = CronEvent['type'];
 

@@ -52,6 +52,11 @@ export class EventLog {
         if (event.reason === 'resigned') this.log.log(`leads no more (term ${event.fencingToken}, resigned)`);
         else this.log.warn(`leads no more (term ${event.fencingToken}, ${event.reason})`);
         return;
+      case 'clock.skewed':
+        this.log.warn(
+          `the wall clock of this replica is ${Math.round(event.offsetMs)} ms off the store's: fires ahead of the store's clock are refused`,
+        );
+        return;
       case 'scheduler.started':
       case 'entry.scheduled':
       case 'entry.removed':

@@ -59,12 +59,12 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
     inject: [EVENT_LOG],
   },
   { provide: EMIT, useFactory: emitter, inject: [EVENT_LOG, EVENT_STREAM] },
-  { provide: GUARDED_BACKEND, useFactory: guardedBackend, inject: [RESOLVED_OPTIONS, CLAIMER, CLOCK, INSTANCE] },
+  { provide: GUARDED_BACKEND, useFactory: guardedBackend, inject: [RESOLVED_OPTIONS, CLAIMER, CLOCK, INSTANCE, EMIT] },
   { provide: LEADERSHIP, useFactory: leadership, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, CLOCK, INSTANCE, EMIT] },
   {
     provide: COORDINATION,
     useFactory: coordination,
-    inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, LEADERSHIP, CLOCK, INSTANCE],
+    inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, LEADERSHIP, CLOCK, INSTANCE, EMIT],
   },
   {
     provide: SCHEDULER,
@@ -102,8 +102,16 @@ function guard(
   backend: CoordinationBackend,
   clock: Clock,
   instance: InstanceIdentity,
+  emit: Emit,
 ): GuardedBackend {
-  return new GuardedBackend(backend, { ...options, instanceId: instance.id }, { clock, random: systemRandom });
+  return new GuardedBackend(
+    backend,
+    { ...options, instanceId: instance.id },
+    { clock, random: systemRandom },
+    {
+      clockSkewed: (offsetMs) => emit({ type: 'clock.skewed', atMs: clock.now(), instanceId: instance.id, offsetMs }),
+    },
+  );
 }
 
 function guardedBackend(
@@ -111,11 +119,12 @@ function guardedBackend(
   claimer: Claimer | null,
   clock: Clock,
   instance: InstanceIdentity,
+  emit: Emit,
 ): GuardedBackend | null {
   if (claimer === null) return null;
   // A test may have overridden the claimer: then the backend behind the options is not the one that is asked.
   const given = options.backend?.claimer === claimer ? options.backend : undefined;
-  return guard(options, given ?? { store: 'custom', claimer }, clock, instance);
+  return guard(options, given ?? { store: 'custom', claimer }, clock, instance, emit);
 }
 
 function leadership(
@@ -144,11 +153,12 @@ function coordination(
   leader: LeaseElector | null,
   clock: Clock,
   instance: InstanceIdentity,
+  emit: Emit,
 ): Coordination {
   return new Coordination({
     backend: backend ?? undefined,
     leadership: leader ?? undefined,
-    guard: (claimer) => guard(options, { store: 'custom', claimer }, clock, instance),
+    guard: (claimer) => guard(options, { store: 'custom', claimer }, clock, instance, emit),
   });
 }
 

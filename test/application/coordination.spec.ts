@@ -94,3 +94,28 @@ it('jitter only delays, below its length, and the key holds the scheduled instan
   );
   await app.close();
 });
+
+it('a replica whose clock is ahead of the store runs nothing early, and says so once a minute with the offset', async () => {
+  const clock = new VirtualClock();
+  const store = new MemoryStore({ clock });
+  const ran: string[] = [];
+  @Injectable()
+  class Jobs {
+    @DistributedCron('*/20 * * * * *', { key: 'job' })
+    run(fire: { fireKey: string }) {
+      ran.push(fire.fireKey);
+    }
+  }
+  const { app, ofType, journal } = await started({
+    clock,
+    options: { backend: new MemoryBackend({ store }), claimPatience: '1s' },
+    providers: [Jobs],
+    override: (builder) => builder.overrideProvider(CLOCK).useValue(off(clock, 3_600_000)),
+  });
+  await clock.advance(150_000);
+  expect(ran).toEqual([]);
+  expect(ofType('fire.skipped').map(({ reason }) => reason)).toEqual(Array(7).fill('claim-error'));
+  expect(ofType('clock.skewed').map(({ offsetMs }) => offsetMs)).toEqual([-3_600_000, -3_600_000, -3_600_000]);
+  expect(journal.texts('warn').filter((text) => text.includes('-3600000 ms off'))).toHaveLength(3);
+  await app.close();
+});
