@@ -50,7 +50,7 @@ return answer(type(info) == 'string' and string.match(info, 'maxmemory_policy:(%
  *
  * A hash has one field per claim, instant → `<made>:<claim id>:<instance id>`, and two more, whose numbers have fixed places where they are read often:
  * - `head`: claims left before the next sweep is due (3 digits), watermark (13), a lower bound of the oldest `made` (13), fingerprint of the watermark;
- * - `swept`: rows at which the next sweep is due, floor, and the instant from which on no row can be beyond the newest ${CLAIMS_KEPT_PER_ENTRY} until then.
+ * - `swept`, from the first sweep on: rows at which the next sweep is due, floor, and the instant from which on no row can be beyond the newest ${CLAIMS_KEPT_PER_ENTRY} until then.
  *
  * What is to be removed is removed by a sweep, every ${CLAIMS_BETWEEN_SWEEPS} claims of an entry, which raises the floor. In between, a row that is past its time is treated as removed, and
  * an instant without a row is granted only above the watermark, where neither a row nor a floor can be, or where nothing is to be removed; else the sweep comes first. So answers are
@@ -61,11 +61,16 @@ local call, pcall, match, sub, number = redis.call, redis.pcall, string.match, s
 local KEPT, BETWEEN, NEVER = ${CLAIMS_KEPT_PER_ENTRY}, ${CLAIMS_BETWEEN_SWEEPS}, 9999999999999
 local latest, cutoff, sweeps = now + ARGV[2], now - ARGV[3], ${SWEEPS_PER_SCRIPT}
 local function digits(n) return string.format('%013.0f', n) end
-local made = digits(now) .. ':'
+local made, since = digits(now) .. ':', ' ' .. digits(now) .. ' '
 local left, watermark, oldest, schedule, due, floor, safe
 
 local function heads() return string.format('%03d ', left) .. digits(watermark) .. ' ' .. digits(oldest) .. ' ' .. schedule end
-local function swepts() return due .. ' ' .. floor .. ' ' .. safe end
+
+-- Rows at which the first sweep of an entry is due. Entries that are always claimed together come to theirs at different times, so that no script has many sweeps.
+local function firstDue(key)
+  local x, y, z = string.byte(key, -3, -1)
+  return BETWEEN + (x * 100 + y * 10 + z) % BETWEEN
+end
 
 local function sweep(key)
   if sweeps == 0 then return false end
@@ -77,13 +82,13 @@ local function sweep(key)
     for j = 1, #all, 2 do
       local at = number(all[j])
       if at then
-        local since = number(sub(all[j + 1], 1, 13))
-        if since < cutoff then
+        local madeAt = number(sub(all[j + 1], 1, 13))
+        if madeAt < cutoff then
           gone[#gone + 1] = all[j]
           if at > highest then highest = at end
         else
           kept[#kept + 1] = at
-          if since < oldest then oldest = since end
+          if madeAt < oldest then oldest = madeAt end
         end
       end
     end
@@ -101,22 +106,22 @@ local function sweep(key)
   floor = highest == -math.huge and '-inf' or whole(highest)
   local clear = kept[math.max(beyond + 1, #kept - (KEPT - BETWEEN) + 1)]
   safe = clear and whole(clear) or '-inf'
-  call('HSET', key, 'head', heads(), 'swept', swepts())
+  call('HSET', key, 'head', heads(), 'swept', due .. ' ' .. floor .. ' ' .. safe)
   return true
 end
 
-local function decide(key, instant, at, id, instance, fingerprint, head, i)
+local function decide(key, instant, at, id, instance, fingerprint, head)
   if head and head.err then return ${CLAIM_CODE.unusable} end
-  local row, swept = call('HGET', key, instant), head and call('HGET', key, 'swept')
-  if swept then
+  local row
+  if head then
+    row = call('HGET', key, instant)
     left, watermark, oldest, schedule = match(head, '^(%d+) (%S+) (%S+) (.*)$')
-    due, floor, safe = match(swept, '^(%d+) (%S+) (%S+)$')
-    left, watermark, oldest, due = number(left), number(watermark), number(oldest), number(due)
+    left, watermark, oldest = number(left), number(watermark), number(oldest)
   else
-    -- Entries that are always claimed together sweep at different claims, so that no script has many sweeps.
-    due, floor, safe = BETWEEN + i % BETWEEN, '-inf', '-inf'
-    left, watermark, oldest, schedule = due, -math.huge, NEVER, ''
+    left, watermark, oldest, schedule = firstDue(key), -math.huge, NEVER, ''
   end
+  due, floor, safe = match(head and call('HGET', key, 'swept') or firstDue(key) .. ' -inf -inf', '^(%d+) (%S+) (%S+)$')
+  due = number(due)
   if row then
     if number(sub(row, 1, 13)) < cutoff then return ${CLAIM_CODE.superseded} end
     if due - left > KEPT and at < number(safe) then
@@ -136,7 +141,7 @@ local function decide(key, instant, at, id, instance, fingerprint, head, i)
   left = left - 1
   if at > watermark then watermark, schedule = at, fingerprint end
   if now < oldest then oldest = now end
-  call('HSET', key, 'head', heads(), instant, made .. id .. instance, 'swept', swepts())
+  call('HSET', key, 'head', heads(), instant, made .. id .. instance)
   return ${CLAIM_CODE.granted}
 end
 
@@ -158,12 +163,15 @@ while k < #KEYS do
     else
       local head = pcall('HGET', key, 'head')
       local left = placed and head and not head.err and before[sub(head, 1, 3)]
-      if left and at > number(sub(head, 5, 17)) and now >= number(sub(head, 19, 31)) then
+      if placed and not head then
+        call('HSET', key, 'head', before[firstDue(key)] .. watermark .. since .. fingerprint, instant, made .. id .. instance)
+        answers[k] = ${CLAIM_CODE.granted}
+      elseif left and at > number(sub(head, 5, 17)) and now >= number(sub(head, 19, 31)) then
         -- The way of nearly all claims that are granted: the newest instant of an entry with a history.
         call('HSET', key, 'head', left .. watermark .. sub(head, 18, 32) .. fingerprint, instant, made .. id .. instance)
         answers[k] = ${CLAIM_CODE.granted}
       else
-        answers[k] = decide(key, instant, at, id, instance, fingerprint, head, k)
+        answers[k] = decide(key, instant, at, id, instance, fingerprint, head)
       end
     end
   end
