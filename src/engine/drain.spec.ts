@@ -284,4 +284,33 @@ describe('drain', () => {
     expect(scheduler.list()).toEqual([]);
     expect(clock.pendingTimers).toBe(0);
   });
+
+  it('waits for a method whose time limit has passed and that still runs, since it may use what is closed next', async () => {
+    const running = heldMethod();
+    const { clock, scheduler, story } = replica();
+    scheduler.add(definition('a', every(HOUR), { run: running.run, timeoutMs: SECOND }));
+    scheduler.start();
+    await clock.advance(HOUR + SECOND);
+    expect(story()).toEqual(['started', 'failed']);
+    const drained = follow(scheduler.drain());
+    await clock.advance(2 * SECOND);
+    expect(drained.settled).toBe(false);
+    running.calls[0]?.end();
+    await clock.settle();
+    expect(drained.settled).toBe(true);
+    expect(story()).toEqual(['started', 'failed', 'returned-late']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('does not wait for such a method beyond the deadline', async () => {
+    const { clock, scheduler, story } = replica({ drainDeadlineMs: 10 * SECOND });
+    scheduler.add(definition('a', every(HOUR), { run: heldMethod().run, timeoutMs: SECOND }));
+    scheduler.start();
+    await clock.advance(HOUR + SECOND);
+    const drained = follow(scheduler.drain());
+    await clock.advance(10 * SECOND + ABORT_GRACE_MS);
+    expect(drained.settled).toBe(true);
+    expect(story()).toEqual(['started', 'failed']);
+    expect(clock.pendingTimers).toBe(0);
+  });
 });

@@ -41,7 +41,7 @@ export class Drain {
     const running = [...this.pipeline.passes].filter((pass) => pass.running !== undefined);
     for (const pass of running) pass.running?.context.abort(error);
     await this.idleBefore(ABORT_GRACE_MS);
-    for (const pass of [...this.pipeline.passes]) pass.running?.giveUp(error);
+    for (const pass of [...this.pipeline.passes]) if (pass.running !== undefined) this.pipeline.abandon(pass, error);
     // What is left waits for the answer of a coordination call, each of which has a time limit.
     await this.pipeline.idle();
     return running.length;

@@ -137,4 +137,18 @@ describe('entries', () => {
     await clock.advance(3 * HOUR);
     expect(events).toEqual([]);
   });
+
+  it.each(['updated', 'removed'] as const)(
+    'an instant that was due when its entry was %s is told as canceled, also before the loop came to it',
+    async (how) => {
+      const { clock, scheduler, story } = replica();
+      scheduler.add(definition('a', every(HOUR)));
+      scheduler.start();
+      // The loop is blocked: the clock goes on and no timer calls back.
+      clock.step(HOUR + SECOND);
+      if (how === 'updated') scheduler.update('a', { schedule: every(MINUTE) });
+      else scheduler.remove('a');
+      expect(story()).toEqual([`canceled ${how}`]);
+    },
+  );
 });

@@ -131,6 +131,7 @@ export class Scheduler {
     if (change.run !== undefined) entry.run = change.run;
     if (change.claimer !== undefined) entry.claims = this.parts.coordination.claimsOf(change.claimer);
     this.cutWaits(entry);
+    this.loop.retire(entry);
     if (this.lifecycle.state === 'started') this.loop.arm(entry, this.parts.clock.now());
   }
 
@@ -138,10 +139,10 @@ export class Scheduler {
   remove(key: string): void {
     const entry = this.table.get(key);
     this.table.delete(key);
-    this.loop.disarm(entry);
     entry.generation += 1;
     entry.removed = true;
     this.cutWaits(entry);
+    this.loop.retire(entry);
     this.parts.emit({ type: 'entry.removed', ...this.eventBase(), entryKey: key });
   }
 

@@ -97,6 +97,14 @@ export class WakeLoop {
     if (this.heap.size === 0) this.setTimer();
   }
 
+  /** An instant that came due before the loop could reach it is told as canceled. To be called when the entry's generation has changed. */
+  retire(entry: Entry): void {
+    const { dueAtMs, heapIndex } = entry;
+    this.disarm(entry);
+    if (heapIndex === -1 || !this.firing || dueAtMs > this.parts.clock.now()) return;
+    this.parts.send(this.pass(entry, entry.generation - 1, dueAtMs, 'schedule'));
+  }
+
   private fail(entry: Entry, error: unknown): void {
     this.heap.remove(entry);
     entry.failed = true;

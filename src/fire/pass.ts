@@ -42,6 +42,10 @@ export class Pass {
   holdsSlot = false;
   /** The method was called, its time ran out, and it has not returned: it keeps its slot. */
   overdue = false;
+  /** Its outcome was told. */
+  ended = false;
+  /** Nobody waits for its method to return. */
+  abandoned = false;
   /** Set while the pass waits for its jitter: ends the wait at once. */
   cutWait: (() => void) | undefined;
   /** Called when an overdue method returns after all. */

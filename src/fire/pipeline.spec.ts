@@ -515,3 +515,15 @@ describe('pipeline', () => {
     expect(pipeline.passes.size).toBe(0);
   });
 });
+
+it('a claim that was requested and not yet asked when the drain starts is canceled, not a claim-error', async () => {
+  const asked: string[] = [];
+  const { clock, claims, send, story } = pipelineOf({ claimer: { claim: async (key) => asked.push(key) > 0 } });
+  send(entryOf(() => {}));
+  // The claim is at the desk, which still collects those of its turn.
+  await undefined;
+  await undefined;
+  claims?.stopAsking();
+  await clock.settle();
+  expect([asked, story()]).toEqual([[], ['canceled draining']]);
+});

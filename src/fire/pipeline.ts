@@ -28,7 +28,7 @@ export class Pipeline {
     this.proceed(pass, pass.fire.origin === 'manual' ? MANUAL : SCHEDULED, 0);
   }
 
-  /** Passes that have neither ended nor been given up. */
+  /** Passes whose fire has not ended, or whose method has not returned; none that were abandoned. */
   get passes(): ReadonlySet<Pass> {
     return this.underWay;
   }
@@ -37,6 +37,13 @@ export class Pipeline {
   idle(): Promise<void> {
     if (this.underWay.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleWaiters.push(resolve));
+  }
+
+  /** Waits for the pass no more: its fire ends now if it has not, and its method may return when it likes. */
+  abandon(pass: Pass, error: Error): void {
+    pass.abandoned = true;
+    if (pass.ended) this.forget(pass);
+    else pass.running?.giveUp(error);
   }
 
   private proceed(pass: Pass, stages: readonly Stage[], from: number): void {
@@ -65,9 +72,11 @@ export class Pipeline {
   }
 
   private end(pass: Pass, outcome: Outcome): void {
+    pass.ended = true;
     if (pass.overdue) {
       pass.onReturnedLate = (durationMs) => {
         this.releaseSlot(pass);
+        this.forget(pass);
         const { instanceId, clock } = this.services;
         this.services.emit({ type: 'fire.returned-late', atMs: clock.now(), instanceId, fire: pass.fire, durationMs });
       };
@@ -76,11 +85,15 @@ export class Pipeline {
     }
     this.services.emit(this.terminalEvent(pass, outcome));
     pass.onEnd?.(outcome);
-    if (this.underWay.delete(pass) && this.underWay.size === 0) {
-      const waiters = this.idleWaiters;
-      this.idleWaiters = [];
-      for (const resolve of waiters) resolve();
-    }
+    // A method that has not returned may still use what the application closes after the drain.
+    if (!pass.overdue || pass.abandoned) this.forget(pass);
+  }
+
+  private forget(pass: Pass): void {
+    if (!this.underWay.delete(pass) || this.underWay.size > 0) return;
+    const waiters = this.idleWaiters;
+    this.idleWaiters = [];
+    for (const resolve of waiters) resolve();
   }
 
   private releaseSlot(pass: Pass): void {

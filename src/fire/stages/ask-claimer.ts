@@ -44,6 +44,10 @@ function readOutcome(outcome: ClaimOutcome): Outcome | undefined {
     case 'refused':
       return { kind: 'skipped', reason: 'already-claimed', superseded: outcome.superseded };
     case 'error':
+      // Without an earlier error the claim was never on its way: a drain came first.
+      if (outcome.error.code === 'COORDINATION_STOPPED' && outcome.error.cause === undefined) {
+        return { kind: 'canceled', reason: 'draining' };
+      }
       return { kind: 'skipped', reason: 'claim-error', error: outcome.error };
     default:
       return outcome satisfies never;
