@@ -19,6 +19,8 @@ interface Injector {
 /** Does what the plan says, each fault at its time, whatever the others do. */
 export class Faults {
   readonly injected: InjectedFault[] = [];
+  /** Injected and not healed yet. */
+  readonly underWay = new Set<Fault>();
 
   constructor(
     private readonly fleet: Fleet,
@@ -41,10 +43,12 @@ export class Faults {
     const injector = this.injectorOf(fault);
     await wait(Math.max(0, beginMs + fault.atMs - Date.now()));
     const fromMs = Date.now();
+    this.underWay.add(fault);
     await injector.inject();
     await wait(Math.max(0, fromMs + fault.lastsMs - Date.now()));
     await injector.heal();
     const toMs = Date.now();
+    this.underWay.delete(fault);
     this.injected.push({ fault, fromMs, toMs });
   }
 

@@ -20,7 +20,17 @@ import type { ChaosStore } from './stores/store.js';
 const LOOK_AGAIN_MS = 250;
 const DRAIN_LIMIT_MS = 20_000;
 /** Starts, settling and drain; on a busy machine the faults take longer too. */
-const SPARE_S = 180;
+const SPARE_S = 300;
+
+/** What is under way, for whoever wonders what a run waits for. */
+let stage = 'starts its store and replicas';
+let faults: Faults | undefined;
+
+function giveUp(): void {
+  const open = [...(faults?.underWay ?? [])].map((fault) => `\n  ${describeFault(fault)}`).join('');
+  console.error(`Not done ${SPARE_S} s after the time that was asked for: ${stage}.${open}`);
+  process.exit(1);
+}
 
 async function chaos(given: ChaosArguments): Promise<boolean> {
   const profile = profileFor(given.seconds);
@@ -54,10 +64,12 @@ async function chaos(given: ChaosArguments): Promise<boolean> {
 
     const beginMs = Date.now();
     console.log(`\n${given.replicas} replicas with ${given.entries} entries are up`);
-    const faults = new Faults(fleet, store, watch);
+    stage = 'waits for a fault to be healed';
+    faults = new Faults(fleet, store, watch);
     await faults.run(plan, beginMs);
     // On a busy machine the faults take longer than planned. What comes after the last one is looked at all the same.
     const untilMs = Math.max(beginMs + given.seconds * 1_000, Date.now() + CALM_END_MS);
+    stage = 'waits for the last fires';
     await wait(untilMs - Date.now());
 
     const fires = expectedFires(entries, beginMs, untilMs);
@@ -75,6 +87,7 @@ async function chaos(given: ChaosArguments): Promise<boolean> {
     // The last fires are still on their way. What is not explained by the time that a replica may take is not explained.
     const settledByMs = untilMs + accountWithinMs(profile);
     while (Date.now() < settledByMs && judge(look()).unexplained.length > 0) await wait(LOOK_AGAIN_MS);
+    stage = 'drains';
     await watch.look();
     await fleet.drain(DRAIN_LIMIT_MS);
 
@@ -137,15 +150,8 @@ async function main(): Promise<void> {
   let passed = false;
   try {
     const given = readArguments(process.argv.slice(2));
-    const limit = setTimeout(
-      () => {
-        console.error(`Not done ${SPARE_S} s after the time that was asked for.`);
-        process.exit(1);
-      },
-      (given.seconds + SPARE_S) * 1_000,
-    );
+    setTimeout(giveUp, (given.seconds + SPARE_S) * 1_000);
     passed = await chaos(given);
-    clearTimeout(limit);
   } catch (error) {
     console.error(error instanceof UsageError ? error.message : error);
   }

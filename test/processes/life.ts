@@ -89,9 +89,14 @@ export class Life {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Whether it died so soon after a moment that it need not have come to its next act. Time in which it was stopped does not count. */
+  /** Whether it was killed so soon after a moment that it need not have come to its next act. Time in which it was stopped does not count. */
   diedWithin(limitMs: number, afterMs: number): boolean {
     return this.end?.how === 'killed' && this.end.atMs > afterMs && this.awakeMs(afterMs, this.end.atMs) <= limitMs;
+  }
+
+  /** Whether it was killed so shortly before a moment that what it had sent may have arrived then. */
+  diedBefore(limitMs: number, untilMs: number): boolean {
+    return this.end?.how === 'killed' && this.end.atMs <= untilMs && untilMs - this.end.atMs <= limitMs;
   }
 
   wasStoppedIn(fromMs: number, toMs: number): boolean {

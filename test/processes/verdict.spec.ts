@@ -153,6 +153,16 @@ describe('the verdict on a fire that was claimed and not run', () => {
     expect(because({ claims: [claimOf('1')], lives: [winner, ...losers] })).toEqual(['the winner was killed']);
   });
 
+  it('is satisfied when the winner was killed and the store came to its question after that', () => {
+    const winner = life('1');
+    winner.end = { atMs: AT + 1, how: 'killed' };
+    expect(because({ claims: [claimOf('1')], lives: [winner, ...losers] })).toEqual([
+      'the winner was killed while it asked',
+    ]);
+    winner.end = { atMs: AT - 20_000, how: 'killed' };
+    expect(why({ claims: [claimOf('1')], lives: [winner, ...losers] })).toHaveLength(1);
+  });
+
   it('is not when the winner lived on for long, ended by itself, or lives', () => {
     const longAgo = life('1');
     longAgo.end = { atMs: AT + 11_000, how: 'killed' };

@@ -100,6 +100,7 @@ function explainClaimed(
     return { because: `the winner was ${how}, claim-error` };
   }
   if (holder.diedWithin(accountWithinMs, madeMs)) return { because: 'the winner was killed' };
+  if (holder.diedBefore(accountWithinMs, madeMs)) return { because: 'the winner was killed while it asked' };
   const end = holder.end === undefined ? '' : `, ${holder.end.how} ${holder.end.atMs - madeMs} ms after it`;
   return { why: `${holder.name} has its claim and neither ran it nor said why${end}` };
 }
