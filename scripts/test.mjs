@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installServers } from '../test/servers/install.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ROOT, run } from './run.mjs';
 import { sum, tallyLine, tallyOfJest } from './tally.mjs';
@@ -49,6 +50,9 @@ async function runPass(pass) {
 }
 
 await ensureInstalled();
+const missing = installServers();
+if (missing.length > 0)
+  console.log(`Not on this machine: ${missing.join(', ')}. The specs that need one say what to do.`);
 const tallies = [];
 for (const pass of PASSES) if (only === undefined || only === pass.name) tallies.push(await runPass(pass));
 rmSync(reports, { recursive: true, force: true });
