@@ -21,6 +21,14 @@ export interface Connection {
 
 type Address = { readonly host: string; readonly port: number };
 
+/** Resolves when the connections are gone, too. */
+function ended(client: Redis | Cluster): Promise<void> {
+  return new Promise((resolve) => {
+    client.once('end', () => resolve());
+    client.disconnect();
+  });
+}
+
 /** The two clients as an application makes them. */
 export const CLIENTS = [
   {
@@ -30,12 +38,12 @@ export const CLIENTS = [
       // Without a listener ioredis prints what a test that restarts its server expects.
       client.on('error', () => undefined);
       await client.connect();
-      return { client, close: async () => client.disconnect() };
+      return { client, close: () => ended(client) };
     },
     connectCluster: async (addresses: readonly Address[]): Promise<Connection> => {
       const client = new Cluster([...addresses], { lazyConnect: true });
       await client.connect();
-      return { client, close: async () => client.disconnect() };
+      return { client, close: () => ended(client) };
     },
   },
   {
