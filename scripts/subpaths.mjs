@@ -4,6 +4,7 @@
  */
 export const SUBPATHS = {
   '.': 'index',
+  './conformance': 'conformance/index',
   './redis': 'coordination/redis/index',
   './postgres': 'coordination/postgres/index',
   './sqlite': 'coordination/sqlite/index',

@@ -1,0 +1,24 @@
+import type { CoordinationBackend } from '../coordination/coordination-backend.js';
+
+/**
+ * What a backend may have beside `claim`. `repeatable` stands for the whole claim protocol: whoever may be asked again keeps claims by claim id, and removes
+ * them under a floor.
+ */
+export const CAPABILITIES = ['repeatable', 'claimMany', 'lastFire', 'leases', 'membership', 'now'] as const;
+
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** Whether a backend has it, read from the object as the library reads it. */
+export function hasCapability(backend: CoordinationBackend, capability: Capability): boolean {
+  switch (capability) {
+    case 'repeatable':
+      return backend.claimer.repeatable === true;
+    case 'claimMany':
+    case 'lastFire':
+      return typeof backend.claimer[capability] === 'function';
+    case 'now':
+      return typeof backend.now === 'function';
+    default:
+      return backend[capability] !== undefined;
+  }
+}
