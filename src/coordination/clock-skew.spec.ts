@@ -78,17 +78,20 @@ describe('a clock that is off', () => {
     }
   });
 
-  it('of which the store does not say how far ahead the fire lay is not told', async () => {
-    const clock = new VirtualClock();
-    const offsets: number[] = [];
-    const refusal = Object.assign(new Error('early'), { name: 'CoordinationError', code: 'CLOCK_AHEAD' });
-    const guard = new GuardedBackend(
-      { store: 'custom', claimer: { claim: () => Promise.reject(refusal) } },
-      SETTINGS,
-      { clock, random: middle },
-      { clockSkewed: (offsetMs) => void offsets.push(offsetMs) },
-    );
-    expect(word(await guard.claim(request('a')))).toBe('CLOCK_AHEAD');
-    expect(offsets).toEqual([]);
-  });
+  it.each([{}, { aheadMs: Number.NaN }])(
+    'of which the store does not say how far ahead the fire lay is not told: %p',
+    async (said) => {
+      const clock = new VirtualClock();
+      const offsets: number[] = [];
+      const refusal = Object.assign(new Error('early'), { name: 'CoordinationError', code: 'CLOCK_AHEAD', ...said });
+      const guard = new GuardedBackend(
+        { store: 'custom', claimer: { claim: () => Promise.reject(refusal) } },
+        SETTINGS,
+        { clock, random: middle },
+        { clockSkewed: (offsetMs) => void offsets.push(offsetMs) },
+      );
+      expect(word(await guard.claim(request('a')))).toBe('CLOCK_AHEAD');
+      expect(offsets).toEqual([]);
+    },
+  );
 });

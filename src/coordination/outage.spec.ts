@@ -247,6 +247,76 @@ describe('while a store is down', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('an entry that failed while others were answered is asked by itself from then on, and no other waits for it', async () => {
+    const { claimer, keys } = batchClaimer(async (claims) => {
+      if (claims.some(({ context }) => context.entryKey === 'bad')) throw new Error('cannot store this');
+      return claims.map(() => true);
+    });
+    const { guard, clock } = guarded({ claimer });
+    void guard.claim(request('bad'));
+    void guard.claim(request('a'));
+    await clock.settle();
+    const before = keys().length;
+    for (let turn = 0; turn < 50; turn += 1) {
+      const both = [`b ${turn}`, `c ${turn}`].map((key) => follow(guard.claim(request(key))));
+      await clock.settle();
+      expect(words(both)).toEqual(['granted']);
+      await clock.advance(50);
+    }
+    const later = keys().slice(before);
+    expect(later.filter((batch) => batch.includes('bad') && batch.length > 1)).toEqual([]);
+    // Every turn in one call: no probe went before it.
+    expect(later.filter((batch) => !batch.includes('bad')).every((batch) => batch.length === 2)).toBe(true);
+    guard.stopAsking();
+  });
+
+  it('an entry whose calls hang holds up the others for a second, not for as long as it hangs', async () => {
+    let healthy = false;
+    const { claimer } = batchClaimer(async (claims) => {
+      if (!healthy && claims.some(({ context }) => context.entryKey === 'locked')) return new Promise(() => undefined);
+      return claims.map(() => true);
+    });
+    const { guard, clock } = guarded({ claimer });
+    const locked = follow(guard.claim(request('locked')));
+    await clock.advance(5_000);
+    // The probe for it hangs; one for another goes within a second.
+    const other = follow(guard.claim(request('other', { untilMs: clock.now() + 10_000 })));
+    await clock.advance(1_000);
+    expect(words([other])).toEqual(['granted']);
+    healthy = true;
+    await clock.advance(10_000);
+    expect(words([locked])).toEqual(['granted']);
+  });
+
+  it('a probe goes for a claim that none asks for yet', async () => {
+    const store = outage('black hole');
+    for (const key of ['a', 'b', 'c']) fire(store, key, 60_000);
+    await store.clock.advance(7_000);
+    const probed = store.keys().slice(1).flat();
+    expect(probed.length).toBeGreaterThanOrEqual(2);
+    expect(probed[0]).not.toBe(probed[1]);
+    store.guard.stopAsking();
+  });
+
+  it('an ask that was cut short, because its claims end, tells nothing of the store when it times out', async () => {
+    let asked = 0;
+    const hang = new Promise<never>(() => undefined);
+    const { claimer } = batchClaimer(async (claims) => {
+      asked += 1;
+      if (asked === 1) throw Object.assign(new Error('locked'), { name: 'CoordinationError', code: 'STORE_BUSY' });
+      return asked === 2 ? hang : claims.map(() => true);
+    });
+    const { guard, clock } = guarded({ claimer });
+    const short = follow(guard.claim(request('short', { untilMs: clock.now() + 500 })));
+    await clock.advance(500);
+    expect(words([short])).toEqual(['COORDINATION_TIMEOUT']);
+    const two = ['a', 'b'].map((key) => follow(guard.claim(request(key))));
+    await clock.settle();
+    expect(words(two)).toEqual(['granted']);
+    // In one call, not after a probe.
+    expect(asked).toBe(3);
+  });
+
   it('many entries that the store chokes on starve no other', async () => {
     const { claimer } = batchClaimer(async (claims) => {
       if (claims.some(({ context }) => context.entryKey.startsWith('bad'))) throw new Error('cannot store this');
