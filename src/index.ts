@@ -4,6 +4,8 @@ export type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from './coor
 export type { CoordinationBackend } from './coordination/coordination-backend.js';
 export { CoordinationError, type CoordinationErrorCode } from './coordination/coordination-error.js';
 export type { ElectionContext, Elector } from './coordination/elector.js';
+export { type FetchedMembership, fetchedMembership, type ListMembers } from './coordination/fetched-membership.js';
+export { HashRing } from './coordination/hash-ring.js';
 export type {
   HeldLease,
   JsonValue,
@@ -12,10 +14,13 @@ export type {
   LeaseRequest,
   LeaseStore,
 } from './coordination/lease-store.js';
+export { MemberListError } from './coordination/member-list.js';
+export type { MemberView } from './coordination/member-view.js';
 export type { Member, MembershipStore } from './coordination/membership-store.js';
 export { MemoryBackend } from './coordination/memory/memory-backend.js';
 export { MemoryElection } from './coordination/memory/memory-elector.js';
 export { MemoryStore } from './coordination/memory/memory-store.js';
+export { StaticMembership } from './coordination/static-membership.js';
 export type { Duration } from './domain/duration.js';
 export {
   ConfigurationError,
@@ -55,6 +60,9 @@ export type {
   FireStartedEvent,
   LeadershipGainedEvent,
   LeadershipLostEvent,
+  MembershipChangedEvent,
+  MembershipUnlistedEvent,
+  MembershipUnreachableEvent,
   SchedulerDrainingEvent,
   SchedulerStartedEvent,
   SchedulerStoppedEvent,

@@ -1,5 +1,6 @@
 import type { Claimer } from '../coordination/claimer.js';
 import type { GuardedBackend } from '../coordination/guarded-backend.js';
+import type { Homes } from '../coordination/homes.js';
 import type { LeaseElector } from '../coordination/lease-elector.js';
 
 export interface CoordinationParts {
@@ -7,6 +8,8 @@ export interface CoordinationParts {
   readonly backend?: GuardedBackend | undefined;
   /** Competes from the start to the drain; absent: nobody leads. */
   readonly leadership?: LeaseElector | undefined;
+  /** Joined by what needs it, left when the drain starts; absent: nothing has a home. */
+  readonly homes?: Homes | undefined;
   /** Wraps the claimer of an entry. */
   readonly guard: (claimer: Claimer) => GuardedBackend;
 }
@@ -14,7 +17,7 @@ export interface CoordinationParts {
 /** All that one scheduler has to do with the others of its fleet, tied to its life: started, drained and closed as one. */
 export class Coordination {
   private readonly ofEntries = new Map<Claimer, GuardedBackend>();
-  private resigned: Promise<void> | undefined;
+  private resigned: Promise<unknown> | undefined;
 
   constructor(private readonly parts: CoordinationParts) {}
 
@@ -34,10 +37,11 @@ export class Coordination {
     this.parts.leadership?.start();
   }
 
-  /** No claim is asked from here on, and leadership is given back. */
+  /** No claim is asked from here on; leadership is given back, and this replica is no member any more. */
   drain(): void {
     for (const guarded of this.guarded()) guarded.stopAsking();
-    this.resigned ??= this.parts.leadership?.resign();
+    const { leadership, homes } = this.parts;
+    this.resigned ??= Promise.all([leadership?.resign(), homes?.leave()]);
   }
 
   /** Closes every store once, after the last call. Rejects if one cannot close; the others are closed all the same. */

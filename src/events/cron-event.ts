@@ -41,6 +41,28 @@ export interface LeadershipLostEvent extends EventBase {
   readonly reason: 'lapsed' | 'taken' | 'resigned';
 }
 
+/** This replica sees other members than before. Told only where something needs to know them. */
+export interface MembershipChangedEvent extends EventBase {
+  readonly type: 'membership.changed';
+  /** Names, sorted, each once. */
+  readonly members: readonly string[];
+}
+
+/** The members could not be asked for; the last list stays. Once per outage. */
+export interface MembershipUnreachableEvent extends EventBase {
+  readonly type: 'membership.unreachable';
+  readonly error: unknown;
+  /** There is no list yet, so this replica is home to nothing. */
+  readonly neverSeen: boolean;
+}
+
+/** The list does not name this replica, which therefore is home to nothing. Once, until a list names it again. */
+export interface MembershipUnlistedEvent extends EventBase {
+  readonly type: 'membership.unlisted';
+  readonly memberName: string;
+  readonly members: readonly string[];
+}
+
 /** The entry's next instant was computed: at its start, after a fire, an update, a resume, or a step of the clock. */
 export interface EntryScheduledEvent extends EventBase {
   readonly type: 'entry.scheduled';
@@ -160,6 +182,9 @@ export type CronEvent =
   | SchedulerStoppedEvent
   | LeadershipGainedEvent
   | LeadershipLostEvent
+  | MembershipChangedEvent
+  | MembershipUnreachableEvent
+  | MembershipUnlistedEvent
   | EntryScheduledEvent
   | EntryFailedEvent
   | EntryRemovedEvent

@@ -57,6 +57,21 @@ export class EventLog {
           `the wall clock of this replica is ${Math.round(event.offsetMs)} ms off the store's: fires ahead of the store's clock are refused`,
         );
         return;
+      case 'membership.changed':
+        this.log.log(
+          `sees ${event.members.length} ${event.members.length === 1 ? 'member' : 'members'}: ${someOf(event.members)}`,
+        );
+        return;
+      case 'membership.unreachable':
+        this.log.warn(
+          `The members could not be asked for (${messageOf(event.error)}); ${event.neverSeen ? 'without a list this replica is home to nothing' : 'the last list stays'}.`,
+        );
+        return;
+      case 'membership.unlisted':
+        this.log.warn(
+          `The member list does not name this replica ("${event.memberName}"), so it is home to nothing: ${someOf(event.members)}. Give forRoot the memberName that stands in the list.`,
+        );
+        return;
       case 'scheduler.started':
       case 'entry.scheduled':
       case 'entry.removed':
@@ -75,4 +90,12 @@ export class EventLog {
   subscriberFailed(error: unknown): void {
     this.log.error("A subscriber of the scheduler's events threw", error);
   }
+}
+
+/** A line of the log is for reading: a list of a hundred names is not. */
+const NAMES_SHOWN = 20;
+
+function someOf(names: readonly string[]): string {
+  if (names.length <= NAMES_SHOWN) return names.join(', ');
+  return `${names.slice(0, NAMES_SHOWN).join(', ')}, … (${names.length} in all)`;
 }

@@ -7,4 +7,5 @@ export const EVENT_STREAM = Symbol('nestjs-distributed-cron:event-stream');
 export const EVENT_LOG = Symbol('nestjs-distributed-cron:event-log');
 export const GUARDED_BACKEND = Symbol('nestjs-distributed-cron:guarded-backend');
 export const LEADERSHIP = Symbol('nestjs-distributed-cron:leadership');
+export const HOMES = Symbol('nestjs-distributed-cron:homes');
 export const EMIT = Symbol('nestjs-distributed-cron:emit');

@@ -1,6 +1,8 @@
 import type { Claimer } from '../coordination/claimer.js';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import type { Elector } from '../coordination/elector.js';
+import type { FetchedMembership } from '../coordination/fetched-membership.js';
+import type { MemberView } from '../coordination/member-view.js';
 import type { Duration } from '../domain/duration.js';
 import type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy } from '../domain/policies.js';
 import type { Schedule } from '../schedule/schedule.js';
@@ -70,6 +72,15 @@ export interface DistributedCronModuleOptions extends EntryPolicyOptions {
   /** How long a fire waits for a store that does not answer, where it may be asked again. Default 30 s. */
   readonly claimPatience?: Duration;
   /** A fire further than this in the store's future is refused as a clock error. Default 10 s. */
+  /**
+   * Where this replica learns of the others: `new StaticMembership(names)`, `fetchedMembership(list)`, or a view of your own. Default the backend's: live members with
+   * heartbeats, where something needs to know them.
+   */
+  readonly membership?: MemberView | FetchedMembership;
+  /** This replica's name among the members, such as a StatefulSet's pod name, which gives stable homes. Default the instance id. */
+  readonly memberName?: string;
+  /** A live member that has not been heard of for this long by the store's clock is dead. Default 15 s. */
+  readonly memberExpiry?: Duration;
   readonly maxClockSkew?: Duration;
   /** The store removes claims made longer ago than this. Default 1 h. */
   readonly retention?: Duration;

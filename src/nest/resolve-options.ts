@@ -2,8 +2,11 @@ import { MAX_TIMER_DELAY_MS } from '../ambient/clock.js';
 import type { Claimer } from '../coordination/claimer.js';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import type { Elector } from '../coordination/elector.js';
+import type { FetchedMembership } from '../coordination/fetched-membership.js';
+import type { MemberView } from '../coordination/member-view.js';
 import { formatDuration } from '../domain/duration.js';
 import type { EntryPolicies } from '../domain/entry.js';
+import { entryKeyFault } from '../domain/entry-key.js';
 import type { ConfigurationFault } from '../domain/errors.js';
 import {
   DAY_MATCHES,
@@ -36,6 +39,11 @@ export interface ResolvedOptions {
   readonly elector: Elector | undefined;
   readonly leadership: boolean;
   readonly leaseTtlMs: number;
+  /** The application's own members; absent: the backend's. */
+  readonly membership: MemberView | FetchedMembership | undefined;
+  /** Absent: the instance id. */
+  readonly memberName: string | undefined;
+  readonly memberExpiryMs: number;
   readonly coordinationTimeoutMs: number;
   readonly claimPatienceMs: number;
   readonly maxClockSkewMs: number;
@@ -73,6 +81,9 @@ const MODULE_OPTIONS = [
   'leaseTtl',
   'coordinationTimeout',
   'claimPatience',
+  'membership',
+  'memberName',
+  'memberExpiry',
   'maxClockSkew',
   'retention',
   'drainDeadline',
@@ -101,6 +112,9 @@ const MAX_NAMESPACE_LENGTH = 128;
 
 /** From the user's options to resolved ones. Finds every problem; throws none. */
 export function resolveOptions(given: unknown): ResolvedOptions {
+/** The longest name of a member. Every heartbeat carries it. */
+const MAX_MEMBER_NAME_LENGTH = 256;
+
   const faults: ConfigurationFault[] = [];
   const read = new OptionReader(given, 'forRoot', MODULE_OPTIONS, faults);
   // Lost options, the store among them, are not the same as options that name none.
@@ -127,6 +141,9 @@ export function resolveOptions(given: unknown): ResolvedOptions {
     claimPatienceMs: read.duration('claimPatience', 30_000),
     maxClockSkewMs: read.duration('maxClockSkew', 10_000),
     retentionMs: read.duration('retention', 3_600_000, 1),
+    membership: read.object<MemberView | FetchedMembership>('membership', MEMBERSHIP_EXPECTED, isMembership),
+    memberName: readMemberName(read),
+    memberExpiryMs: read.duration('memberExpiry', 15_000, 1_000, MAX_TIMER_DELAY_MS),
     drainDeadlineMs: read.duration('drainDeadline', 10_000),
     globalEnhancers: read.boolean('globalEnhancers', false),
     entryDefaults: Object.freeze({
@@ -157,6 +174,23 @@ function readDefaultTimeZone(read: OptionReader): string {
     try {
       zoneSpans(name);
       return true;
+const MEMBERSHIP_EXPECTED =
+  'a StaticMembership, what fetchedMembership() makes, or an object with current and onChange()';
+const isMembership = (value: Readonly<Record<string, unknown>>) =>
+  typeof value.onChange === 'function' || (typeof value.list === 'function' && typeof value.everyMs === 'number');
+
+function readMemberName(read: OptionReader): string | undefined {
+  if (!read.has('memberName')) return undefined;
+  return read.text(
+    'memberName',
+    '',
+    `a name of 1 to ${MAX_MEMBER_NAME_LENGTH} characters, without control characters`,
+    (name) => {
+      return name.length <= MAX_MEMBER_NAME_LENGTH && entryKeyFault(name) === undefined;
+    },
+  );
+}
+
     } catch {
       return false;
     }

@@ -5,8 +5,15 @@ import { systemRandom } from '../ambient/random.js';
 import type { Claimer } from '../coordination/claimer.js';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import type { Elector } from '../coordination/elector.js';
+import { FetchedMembers } from '../coordination/fetched-membership.js';
+import { GivenMembers } from '../coordination/given-members.js';
 import { GuardedBackend } from '../coordination/guarded-backend.js';
+import { Homes } from '../coordination/homes.js';
 import { LeaseElector } from '../coordination/lease-elector.js';
+import { LiveMembers } from '../coordination/live-members.js';
+import type { MemberSource } from '../coordination/member-view.js';
+import type { Member } from '../coordination/membership-store.js';
+import { StaticMembership } from '../coordination/static-membership.js';
 import { Coordination } from '../engine/coordination.js';
 import { Scheduler } from '../engine/scheduler.js';
 import type { CronEvent } from '../events/cron-event.js';
@@ -22,6 +29,7 @@ import {
   EVENT_LOG,
   EVENT_STREAM,
   GUARDED_BACKEND,
+  HOMES,
   INSTANCE,
   LEADERSHIP,
   RESOLVED_OPTIONS,
@@ -61,10 +69,11 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
   { provide: EMIT, useFactory: emitter, inject: [EVENT_LOG, EVENT_STREAM] },
   { provide: GUARDED_BACKEND, useFactory: guardedBackend, inject: [RESOLVED_OPTIONS, CLAIMER, CLOCK, INSTANCE, EMIT] },
   { provide: LEADERSHIP, useFactory: leadership, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, CLOCK, INSTANCE, EMIT] },
+  { provide: HOMES, useFactory: homes, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, CLOCK, INSTANCE, EMIT] },
   {
     provide: COORDINATION,
     useFactory: coordination,
-    inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, LEADERSHIP, CLOCK, INSTANCE, EMIT],
+    inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, LEADERSHIP, HOMES, CLOCK, INSTANCE, EMIT],
   },
   {
     provide: SCHEDULER,
@@ -147,10 +156,45 @@ function leadership(
   );
 }
 
+function homes(
+  options: ResolvedOptions,
+  backend: GuardedBackend | null,
+  clock: Clock,
+  instance: InstanceIdentity,
+  emit: Emit,
+): Homes {
+  const memberName = options.memberName ?? instance.id;
+  const base = () => ({ atMs: clock.now(), instanceId: instance.id });
+  const source = memberSource(options, backend, { instanceId: instance.id, memberName }, clock, (error) =>
+    emit({ type: 'membership.unreachable', ...base(), error, neverSeen: source.current === undefined }),
+  );
+  return new Homes(source, memberName, {
+    changed: (members) => emit({ type: 'membership.changed', ...base(), members }),
+    unlisted: (members) => emit({ type: 'membership.unlisted', ...base(), memberName, members }),
+  });
+}
+
+/** The application's own members count over the backend's. */
+function memberSource(
+  { membership, namespace, memberExpiryMs, coordinationTimeoutMs }: ResolvedOptions,
+  backend: GuardedBackend | null,
+  member: Member,
+  clock: Clock,
+  unreachable: (error: unknown) => void,
+): MemberSource {
+  if (membership !== undefined && 'list' in membership)
+    return new FetchedMembers(membership, coordinationTimeoutMs, clock, { unreachable });
+  if (membership !== undefined) return new GivenMembers(membership, 'given');
+  if (backend?.membership === undefined) return new GivenMembers(new StaticMembership([member.memberName]), 'alone');
+  const settings = { namespace, member, memberExpiryMs };
+  return new LiveMembers(backend.membership, settings, { clock, random: systemRandom }, { unreachable });
+}
+
 function coordination(
   options: ResolvedOptions,
   backend: GuardedBackend | null,
   leader: LeaseElector | null,
+  members: Homes,
   clock: Clock,
   instance: InstanceIdentity,
   emit: Emit,
@@ -158,6 +202,7 @@ function coordination(
   return new Coordination({
     backend: backend ?? undefined,
     leadership: leader ?? undefined,
+    homes: members,
     guard: (claimer) => guard(options, { store: 'custom', claimer }, clock, instance, emit),
   });
 }
