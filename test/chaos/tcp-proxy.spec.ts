@@ -49,6 +49,28 @@ describe('the path between a replica and its server', () => {
     expect(performance.now() - startedMs).toBeGreaterThan(leastMs - 10);
   });
 
+  it('keeps the order of chunks that come while others wait, whatever each of them has to wait', async () => {
+    let draws = 0;
+    // Every third chunk is lost, each for another time.
+    const { proxy, client } = await path(() => {
+      draws += 1;
+      return draws % 3 === 0 ? (draws % 7) / 100 : 0.9;
+    });
+    const sent = Array.from({ length: 300 }, (_, i) => `${i} `).join('');
+    let heard = '';
+    client.on('data', (chunk) => {
+      heard += chunk;
+    });
+    for (let i = 0; i < 300; i += 1) {
+      proxy.become({ delayMs: (i * 7) % 20, lossShare: i % 2 === 0 ? 0.5 : 0 });
+      client.write(`${i} `);
+      // So that each is a chunk of its own.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    while (heard.length < sent.length) await once(client, 'data');
+    expect(heard).toBe(sent);
+  });
+
   it('cuts what is there, and lets nothing through until it is healed', async () => {
     const { proxy, client } = await path();
     proxy.cut();

@@ -83,19 +83,51 @@ export class TcpProxy {
   }
 
   private carry(from: Socket, to: Socket): void {
-    let arrivesMs = 0;
-    from.on('data', (chunk) => {
-      const nowMs = performance.now();
-      arrivesMs = Math.max(arrivesMs, nowMs + this.latencyMs());
-      if (arrivesMs <= nowMs) to.write(chunk);
-      else setTimeout(() => to.writable && to.write(chunk), arrivesMs - nowMs);
-    });
-    from.on('end', () => setTimeout(() => to.end(), Math.max(0, arrivesMs - performance.now()) + 1));
+    const way = new OneWay(to);
+    from.on('data', (chunk) => way.send(chunk, this.latencyMs()));
+    from.on('end', () => way.end());
   }
 
   private latencyMs(): number {
     const { delayMs, lossShare } = this.quality;
     const lost = lossShare > 0 && this.fraction() < lossShare;
     return delayMs + (lost ? RESEND_MS.least + this.fraction() * (RESEND_MS.most - RESEND_MS.least) : 0);
+  }
+}
+
+/** Carries chunks in the order they came, each no earlier than its time. One timer for the first of them: two timers for the same moment may go off in either order. */
+class OneWay {
+  private readonly queue: { readonly chunk: Buffer; readonly arrivesMs: number }[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private ended = false;
+
+  constructor(private readonly to: Socket) {
+    to.on('close', () => clearTimeout(this.timer));
+  }
+
+  send(chunk: Buffer, latencyMs: number): void {
+    const arrivesMs = Math.max(this.queue.at(-1)?.arrivesMs ?? 0, performance.now() + latencyMs);
+    this.queue.push({ chunk, arrivesMs });
+    this.deliver();
+  }
+
+  end(): void {
+    this.ended = true;
+    this.deliver();
+  }
+
+  private deliver(): void {
+    clearTimeout(this.timer);
+    if (!this.to.writable) return;
+    for (let first = this.queue[0]; first !== undefined; first = this.queue[0]) {
+      const waitMs = first.arrivesMs - performance.now();
+      if (waitMs > 0) {
+        this.timer = setTimeout(() => this.deliver(), waitMs);
+        return;
+      }
+      this.queue.shift();
+      this.to.write(first.chunk);
+    }
+    if (this.ended) this.to.end();
   }
 }

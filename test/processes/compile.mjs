@@ -6,7 +6,7 @@
  * NODE_PATH (`environment`).
  */
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFile } from '@swc/core';
 import { PACKAGE_NAME, SUBPATHS } from '../../scripts/subpaths.mjs';
@@ -24,9 +24,10 @@ const SWC = {
   },
 };
 
-export async function compileInto(folder) {
-  const files = FOLDERS.flatMap((from) =>
-    readdirSync(join(ROOT, from), { recursive: true, encoding: 'utf8' }).map((name) => join(from, name)),
+/** `from` are folders that need no others than each other. */
+export async function compileInto(folder, from = FOLDERS) {
+  const files = from.flatMap((part) =>
+    readdirSync(join(ROOT, part), { recursive: true, encoding: 'utf8' }).map((name) => join(part, name)),
   );
   const compiled = files.filter((file) => file.endsWith('.ts') && !/\.(spec|suite|fixture|d)\.ts$/.test(file));
   const copied = files.filter((file) => file.startsWith('test/servers') && file.endsWith('.mjs'));
@@ -44,10 +45,9 @@ export async function compileInto(folder) {
   );
 }
 
-/** The environment of processes in such a folder. Nest 12 lies in a folder of its own. */
+/** The environment of processes in such a folder. */
 export function environment(env = process.env) {
-  const peers = env.NEST_MAJOR === '12' ? [join(ROOT, 'test/nest-12/node_modules')] : [];
-  return { ...env, NODE_OPTIONS: '', NODE_PATH: [...peers, join(ROOT, 'node_modules')].join(delimiter) };
+  return { ...env, NODE_OPTIONS: '', NODE_PATH: join(ROOT, 'node_modules') };
 }
 
 function write(path, text) {
