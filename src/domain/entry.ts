@@ -1,9 +1,12 @@
-import type { MissedPolicy, OverlapPolicy } from './policies.js';
+import type { MissedPolicy, OverlapPolicy, Placement } from './policies.js';
 
 /** An entry's own rules, resolved: every default is filled in, every duration is in milliseconds. */
 export interface EntryPolicies {
   /** Each replica waits a random time below this before it coordinates, which spreads the fleet's calls on the store. 0 is none. */
   readonly jitterMs: number;
+  readonly placement: Placement;
+  /** With `spread`: replicas that are not the fire's home ask this long after the home's latest possible ask. */
+  readonly takeoverAfterMs: number;
   readonly missed: MissedPolicy;
   /** The newest due instant still counts as on time when it is reached at most this late. */
   readonly missedToleranceMs: number;

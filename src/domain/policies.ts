@@ -15,6 +15,10 @@ export type DayMatch = (typeof DAY_MATCHES)[number];
 export const MISSED_POLICIES = ['run-once', 'skip', 'run-all'] as const;
 export type MissedPolicy = (typeof MISSED_POLICIES)[number];
 
+/** Which replica asks first: whichever comes first, or the fire's home on the ring of live members, which balances the fleet. */
+export const PLACEMENTS = ['any', 'spread'] as const;
+export type Placement = (typeof PLACEMENTS)[number];
+
 /** What happens when a fire is reached while an earlier one of its entry still runs on this replica. */
 export const OVERLAP_POLICIES = ['allow', 'skip'] as const;
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];

@@ -33,6 +33,11 @@ export class Coordination {
     return guarded;
   }
 
+  /** Who is home to a fire, as this replica sees it. */
+  get homes(): Homes | undefined {
+    return this.parts.homes;
+  }
+
   start(): void {
     this.parts.leadership?.start();
   }

@@ -23,6 +23,8 @@ export const DAY = 24 * HOUR;
 /** The defaults of DESIGN 7. */
 export const POLICIES: EntryPolicies = {
   jitterMs: 0,
+  placement: 'any',
+  takeoverAfterMs: 2_000,
   missed: 'run-once',
   missedToleranceMs: MINUTE,
   catchUpWithinMs: DAY,

@@ -75,6 +75,7 @@ export class Scheduler {
       coordinationTimeoutMs: parts.coordinationTimeoutMs,
       claimPatienceMs: parts.claimPatienceMs,
       elector: parts.elector,
+      homes: parts.coordination.homes,
       draining: () => this.lifecycle.ending,
       outOfTime: () => this.drainUnderWay?.drain.overdue === true,
       drainDeadlineMs: parts.drainDeadlineMs,
@@ -97,6 +98,7 @@ export class Scheduler {
     // A subscriber that is told of the first entries may have drained meanwhile.
     if (this.lifecycle.ending) return;
     this.parts.coordination.start();
+    for (const entry of this.table.all()) this.joinIfSpread(entry);
     this.loop.start();
     this.parts.emit({ type: 'scheduler.started', ...this.eventBase(), entries: this.table.size });
   }
@@ -107,7 +109,9 @@ export class Scheduler {
     const nowMs = this.parts.clock.now();
     const entry = new Entry(definition, this.parts.coordination.claimsOf(definition.claimer), nowMs);
     this.table.add(entry);
-    if (this.lifecycle.state === 'started') this.loop.arm(entry, nowMs);
+    if (this.lifecycle.state !== 'started') return;
+    this.joinIfSpread(entry);
+    this.loop.arm(entry, nowMs);
   }
 
   /** Adds many entries and lets the event loop turn in between. */
@@ -132,7 +136,9 @@ export class Scheduler {
     if (change.claimer !== undefined) entry.claims = this.parts.coordination.claimsOf(change.claimer);
     this.cutWaits(entry);
     this.loop.retire(entry);
-    if (this.lifecycle.state === 'started') this.loop.arm(entry, this.parts.clock.now());
+    if (this.lifecycle.state !== 'started') return;
+    this.joinIfSpread(entry);
+    this.loop.arm(entry, this.parts.clock.now());
   }
 
   /** Fires that have not asked their claim are canceled, running methods go on. @throws EntryNotFoundError */
@@ -263,6 +269,11 @@ export class Scheduler {
       underWay: entry.slots,
       failed: entry.failed,
     };
+  }
+
+  /** A replica is a member as soon as one of its entries asks who else is. */
+  private joinIfSpread(entry: Entry): void {
+    if (entry.policies.placement === 'spread') this.parts.coordination.homes?.join();
   }
 
   private cutWaits(entry: Entry): void {

@@ -21,6 +21,8 @@ export interface FireServices {
   readonly claimPatienceMs: number;
   /** Absent: every replica goes on to the claim. */
   readonly elector?: Elector | undefined;
+  /** Which replica is home to a fire, as this one sees it; absent: none is known to be. */
+  readonly homes?: { isHere(fireKey: string): boolean } | undefined;
   /** From drain's start on no claim is asked. */
   readonly draining: () => boolean;
   /** The drain deadline has passed: a fire that is granted now can no longer run. */

@@ -14,6 +14,8 @@ import { Pipeline } from './pipeline.js';
 
 const POLICIES: EntryPolicies = {
   jitterMs: 0,
+  placement: 'any',
+  takeoverAfterMs: 2_000,
   missed: 'run-once',
   missedToleranceMs: 60_000,
   catchUpWithinMs: 86_400_000,
@@ -42,6 +44,8 @@ export interface PipelineOptions {
   readonly claimer?: Claimer;
   readonly backend?: Partial<CoordinationBackend> & { readonly claimer: Claimer };
   readonly random?: Partial<Random>;
+  /** The fire keys this replica is home to. */
+  readonly homeTo?: (fireKey: string) => boolean;
   readonly coordinationTimeoutMs?: number;
   readonly claimPatienceMs?: number;
 }
@@ -69,6 +73,7 @@ export function pipelineOf(options: PipelineOptions = {}) {
     clock,
     random,
     elector: options.elector,
+    homes: options.homeTo && { isHere: options.homeTo },
     emit: (event) => void events.push(event),
     draining: () => drain.draining,
     outOfTime: () => drain.outOfTime,
@@ -81,9 +86,19 @@ export function pipelineOf(options: PipelineOptions = {}) {
       cancel: (alarm) => clock.clearTimer(alarm),
     },
   });
-  const send = (entry: FireEntry, origin: FireOrigin = 'schedule', onEnd?: (outcome: Outcome) => void): Pass => {
+  const send = (
+    entry: FireEntry,
+    origin: FireOrigin = 'schedule',
+    onEnd?: (outcome: Outcome) => void,
+    given?: Fire,
+  ): Pass => {
     const atMs = clock.now();
-    const fire: Fire = { entryKey: entry.key, fireKey: fireKey(entry.key, atMs), scheduledAt: new Date(atMs), origin };
+    const fire: Fire = given ?? {
+      entryKey: entry.key,
+      fireKey: fireKey(entry.key, atMs),
+      scheduledAt: new Date(atMs),
+      origin,
+    };
     const pass = new Pass(fire, Object.assign(entry, { claims }), entry.generation, onEnd);
     pipeline.send(pass);
     return pass;

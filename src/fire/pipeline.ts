@@ -5,13 +5,13 @@ import { askClaimer } from './stages/ask-claimer.js';
 import { askElector } from './stages/ask-elector.js';
 import { refuseLocally } from './stages/refuse-locally.js';
 import { runMethod } from './stages/run-method.js';
-import { waitJitter } from './stages/wait-jitter.js';
+import { waitTurn } from './stages/wait-turn.js';
 
 /** A stage ends the pass with an outcome, or lets it go on with `undefined`. A promise only where it has to wait: a pass that waits for nothing costs no turn. */
 type Stage = (pass: Pass, services: FireServices) => Outcome | undefined | Promise<Outcome | undefined>;
 
 /** The way of a scheduled fire, in order (DESIGN 4). */
-const SCHEDULED: readonly Stage[] = [refuseLocally, waitJitter, askElector, askClaimer, runMethod];
+const SCHEDULED: readonly Stage[] = [refuseLocally, waitTurn, askElector, askClaimer, runMethod];
 
 /** A manual fire runs here and now: the entry's own rules apply, jitter and coordination do not. */
 const MANUAL: readonly Stage[] = [refuseLocally, runMethod];

@@ -4,7 +4,7 @@ import type { Elector } from '../coordination/elector.js';
 import type { FetchedMembership } from '../coordination/fetched-membership.js';
 import type { MemberView } from '../coordination/member-view.js';
 import type { Duration } from '../domain/duration.js';
-import type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy } from '../domain/policies.js';
+import type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy, Placement } from '../domain/policies.js';
 import type { Schedule } from '../schedule/schedule.js';
 
 /** A cron expression, a schedule, or a pure function from an instant to the next one, both in milliseconds since the epoch. */
@@ -20,6 +20,13 @@ export interface EntryPolicyOptions {
   readonly dayMatch?: DayMatch;
   /** Each replica waits a random time below this before it coordinates. Default 0. */
   readonly jitter?: Duration;
+  /**
+   * `'spread'` gives each fire a home among the live members, which asks first; the others ask `takeoverAfter` later. It balances the fleet. Needs a backend
+   * with membership, or `membership`; refused together with `leadership` or an elector. Default `'any'`: the fastest replica wins.
+   */
+  readonly placement?: Placement;
+  /** With `placement: 'spread'`: how long after the home's latest possible ask the other replicas ask. Default 2 s. */
+  readonly takeoverAfter?: Duration;
   /** What happens to missed instants. Default `'run-once'`. */
   readonly missed?: MissedPolicy;
   /** An instant reached at most this late counts as on time. Default 1 min. */
@@ -65,13 +72,6 @@ export interface DistributedCronModuleOptions extends EntryPolicyOptions {
   readonly elector?: Elector;
   /** Only the replica that holds the backend's leader lease goes on to the claim. Needs a backend with leases. Default `false`. */
   readonly leadership?: boolean;
-  /** Life of a lease. Longer than the event loop of any replica is ever blocked. Default 30 s. */
-  readonly leaseTtl?: Duration;
-  /** Limit of one call to a claimer, elector or store. Default 5 s. */
-  readonly coordinationTimeout?: Duration;
-  /** How long a fire waits for a store that does not answer, where it may be asked again. Default 30 s. */
-  readonly claimPatience?: Duration;
-  /** A fire further than this in the store's future is refused as a clock error. Default 10 s. */
   /**
    * Where this replica learns of the others: `new StaticMembership(names)`, `fetchedMembership(list)`, or a view of your own. Default the backend's: live members with
    * heartbeats, where something needs to know them.
@@ -81,6 +81,13 @@ export interface DistributedCronModuleOptions extends EntryPolicyOptions {
   readonly memberName?: string;
   /** A live member that has not been heard of for this long by the store's clock is dead. Default 15 s. */
   readonly memberExpiry?: Duration;
+  /** Life of a lease. Longer than the event loop of any replica is ever blocked. Default 30 s. */
+  readonly leaseTtl?: Duration;
+  /** Limit of one call to a claimer, elector or store. Default 5 s. */
+  readonly coordinationTimeout?: Duration;
+  /** How long a fire waits for a store that does not answer, where it may be asked again. Default 30 s. */
+  readonly claimPatience?: Duration;
+  /** A fire further than this in the store's future is refused as a clock error. Default 10 s. */
   readonly maxClockSkew?: Duration;
   /** The store removes claims made longer ago than this. Default 1 h. */
   readonly retention?: Duration;

@@ -3,7 +3,7 @@ import type { EntryPolicies } from '../domain/entry.js';
 import { entryKeyFault } from '../domain/entry-key.js';
 import type { ConfigurationFault } from '../domain/errors.js';
 import type { Schedule } from '../schedule/schedule.js';
-import { jitterFaults } from './jitter-rule.js';
+import { entryFaults } from './entry-rules.js';
 import { OptionReader, shown } from './option-reader.js';
 import type { EntryConfiguration } from './options.js';
 import {
@@ -72,7 +72,8 @@ export function resolveEntry(
     inputPlace = `${layerPlace}${joint}cron`;
   }
   const schedule = resolveSchedule(input, options, key, inputPlace, faults);
-  if (schedule !== undefined) faults.push(...jitterFaults(schedule, options.policies.jitterMs, module, place));
+  if (schedule !== undefined)
+    faults.push(...entryFaults({ schedule, policies: options.policies, claimer }, module, place));
   if (schedule === undefined || faults.length > faultsBefore) return undefined;
   return { key, enabled, schedule, policies: options.policies, claimer };
 }

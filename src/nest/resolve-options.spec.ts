@@ -28,6 +28,8 @@ describe('options', () => {
         dayMatch: 'or',
         policies: {
           jitterMs: 0,
+          placement: 'any',
+          takeoverAfterMs: 2_000,
           missed: 'run-once',
           missedToleranceMs: 60_000,
           catchUpWithinMs: 86_400_000,

@@ -15,6 +15,7 @@ import {
   type DstPolicy,
   MISSED_POLICIES,
   OVERLAP_POLICIES,
+  PLACEMENTS,
 } from '../domain/policies.js';
 import { zoneSpans } from '../schedule/zone-spans.js';
 import { OptionReader } from './option-reader.js';
@@ -38,12 +39,12 @@ export interface ResolvedOptions {
   readonly claimer: Claimer | undefined;
   readonly elector: Elector | undefined;
   readonly leadership: boolean;
-  readonly leaseTtlMs: number;
   /** The application's own members; absent: the backend's. */
   readonly membership: MemberView | FetchedMembership | undefined;
   /** Absent: the instance id. */
   readonly memberName: string | undefined;
   readonly memberExpiryMs: number;
+  readonly leaseTtlMs: number;
   readonly coordinationTimeoutMs: number;
   readonly claimPatienceMs: number;
   readonly maxClockSkewMs: number;
@@ -62,6 +63,8 @@ export const ENTRY_POLICY_OPTIONS = [
   'dst',
   'dayMatch',
   'jitter',
+  'placement',
+  'takeoverAfter',
   'missed',
   'missedTolerance',
   'catchUpWithin',
@@ -78,12 +81,12 @@ const MODULE_OPTIONS = [
   'claimer',
   'elector',
   'leadership',
-  'leaseTtl',
-  'coordinationTimeout',
-  'claimPatience',
   'membership',
   'memberName',
   'memberExpiry',
+  'leaseTtl',
+  'coordinationTimeout',
+  'claimPatience',
   'maxClockSkew',
   'retention',
   'drainDeadline',
@@ -98,6 +101,8 @@ const ENTRY_DEFAULTS: ResolvedEntryOptions = {
   dayMatch: 'or',
   policies: {
     jitterMs: 0,
+    placement: 'any',
+    takeoverAfterMs: 2_000,
     missed: 'run-once',
     missedToleranceMs: 60_000,
     catchUpWithinMs: 86_400_000,
@@ -107,14 +112,14 @@ const ENTRY_DEFAULTS: ResolvedEntryOptions = {
   },
 };
 
+/** The longest name of a member. Every heartbeat carries it. */
+const MAX_MEMBER_NAME_LENGTH = 256;
+
 /** The longest namespace. It is part of every key a store writes. */
 const MAX_NAMESPACE_LENGTH = 128;
 
 /** From the user's options to resolved ones. Finds every problem; throws none. */
 export function resolveOptions(given: unknown): ResolvedOptions {
-/** The longest name of a member. Every heartbeat carries it. */
-const MAX_MEMBER_NAME_LENGTH = 256;
-
   const faults: ConfigurationFault[] = [];
   const read = new OptionReader(given, 'forRoot', MODULE_OPTIONS, faults);
   // Lost options, the store among them, are not the same as options that name none.
@@ -136,14 +141,14 @@ const MAX_MEMBER_NAME_LENGTH = 256;
     claimer: read.object<Claimer>('claimer', CLAIMER_EXPECTED, isClaimer),
     elector: read.object<Elector>('elector', 'an object with an isLeader() method', isElector),
     leadership: read.boolean('leadership', false),
+    membership: read.object<MemberView | FetchedMembership>('membership', MEMBERSHIP_EXPECTED, isMembership),
+    memberName: readMemberName(read),
+    memberExpiryMs: read.duration('memberExpiry', 15_000, 1_000, MAX_TIMER_DELAY_MS),
     leaseTtlMs: read.duration('leaseTtl', 30_000, 1_000, MAX_TIMER_DELAY_MS),
     coordinationTimeoutMs: read.duration('coordinationTimeout', 5_000, 1, MAX_TIMER_DELAY_MS),
     claimPatienceMs: read.duration('claimPatience', 30_000),
     maxClockSkewMs: read.duration('maxClockSkew', 10_000),
     retentionMs: read.duration('retention', 3_600_000, 1),
-    membership: read.object<MemberView | FetchedMembership>('membership', MEMBERSHIP_EXPECTED, isMembership),
-    memberName: readMemberName(read),
-    memberExpiryMs: read.duration('memberExpiry', 15_000, 1_000, MAX_TIMER_DELAY_MS),
     drainDeadlineMs: read.duration('drainDeadline', 10_000),
     globalEnhancers: read.boolean('globalEnhancers', false),
     entryDefaults: Object.freeze({
@@ -169,11 +174,6 @@ const isBackend = ({ store, claimer }: Readonly<Record<string, unknown>>) =>
   claimer !== null &&
   isClaimer(claimer as Record<string, unknown>);
 
-function readDefaultTimeZone(read: OptionReader): string {
-  return read.text('timeZone', 'UTC', 'the name of a time zone, such as "Europe/Berlin"', (name) => {
-    try {
-      zoneSpans(name);
-      return true;
 const MEMBERSHIP_EXPECTED =
   'a StaticMembership, what fetchedMembership() makes, or an object with current and onChange()';
 const isMembership = (value: Readonly<Record<string, unknown>>) =>
@@ -191,6 +191,11 @@ function readMemberName(read: OptionReader): string | undefined {
   );
 }
 
+function readDefaultTimeZone(read: OptionReader): string {
+  return read.text('timeZone', 'UTC', 'the name of a time zone, such as "Europe/Berlin"', (name) => {
+    try {
+      zoneSpans(name);
+      return true;
     } catch {
       return false;
     }
@@ -271,6 +276,8 @@ function readReading(read: OptionReader, defaults: ResolvedEntryOptions) {
 function readPolicies(read: OptionReader, defaults: EntryPolicies): EntryPolicies {
   return Object.freeze({
     jitterMs: read.duration('jitter', defaults.jitterMs),
+    placement: read.oneOf('placement', defaults.placement, PLACEMENTS),
+    takeoverAfterMs: read.duration('takeoverAfter', defaults.takeoverAfterMs, 1),
     missed: read.oneOf('missed', defaults.missed, MISSED_POLICIES),
     missedToleranceMs: read.duration('missedTolerance', defaults.missedToleranceMs),
     catchUpWithinMs: read.duration('catchUpWithin', defaults.catchUpWithinMs),
