@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeClaimProtocol } from '../../../src/coordination/claim-protocol.suite.js';
+import { describeCoordinationBackend } from '../../../src/conformance/describe-coordination-backend.js';
 import type { Claim } from '../../../src/coordination/claimer.js';
-import { describeLeaseStore } from '../../../src/coordination/lease-store.suite.js';
-import { describeMembershipStore } from '../../../src/coordination/membership-store.suite.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { RedisCluster, redisCli } from '../../servers/redis.js';
-import { asked, CLIENTS, type Connection, movedLeases, movedMembership, movedStore, signal } from './redis.fixture.js';
+import { asked, CLIENTS, type Connection, harness, signal } from './redis.fixture.js';
 
 let cluster: RedisCluster;
 
@@ -73,7 +71,9 @@ describe.each(CLIENTS)('a Redis Cluster of three nodes through $name', ({ name, 
     expect(await crossSlotErrors()).toBe(before);
   });
 
-  describeClaimProtocol(`a Cluster through ${name}`, () => movedStore(connection.client));
-  describeLeaseStore(`a Cluster through ${name}`, () => movedLeases(connection.client), true);
-  describeMembershipStore(`a Cluster through ${name}`, () => movedMembership(connection.client));
+  describeCoordinationBackend(
+    `a Redis Cluster through ${name}`,
+    harness(() => connection.client),
+    { describe, it },
+  );
 });

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe } from '@jest/globals';
-import { describeClaimProtocol } from '../../../src/coordination/claim-protocol.suite.js';
-import { describeLeaseStore } from '../../../src/coordination/lease-store.suite.js';
-import { describeMembershipStore } from '../../../src/coordination/membership-store.suite.js';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describeCoordinationBackend } from '../../../src/conformance/describe-coordination-backend.js';
 import { anyRedis } from '../../servers/redis.js';
-import { CLIENTS, type Connection, movedLeases, movedMembership, movedStore } from './redis.fixture.js';
+import { CLIENTS, type Connection, harness } from './redis.fixture.js';
 
-describe.each(CLIENTS)('one Redis through $name', ({ name, connect }) => {
+describe.each(CLIENTS)('one server', ({ name, connect }) => {
   let server: Awaited<ReturnType<typeof anyRedis>>;
   let connection: Connection;
 
@@ -18,7 +16,9 @@ describe.each(CLIENTS)('one Redis through $name', ({ name, connect }) => {
     await server?.stop();
   });
 
-  describeClaimProtocol(name, () => movedStore(connection.client));
-  describeLeaseStore(name, () => movedLeases(connection.client), true);
-  describeMembershipStore(name, () => movedMembership(connection.client));
+  describeCoordinationBackend(
+    `Redis through ${name}`,
+    harness(() => connection.client),
+    { describe, it },
+  );
 });

@@ -2,11 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import type { Clock } from '../../../src/ambient/clock.js';
-import { DEFAULT_CLAIM_PROTOCOL } from '../../../src/coordination/claim-protocol.js';
-import type { ClaimProtocolStore } from '../../../src/coordination/claim-protocol.suite.js';
+import type { ConformanceHarness } from '../../../src/conformance/describe-coordination-backend.js';
 import type { Claim, ClaimContext } from '../../../src/coordination/claimer.js';
-import type { LeaseStoreSetup } from '../../../src/coordination/lease-store.suite.js';
-import type { MembershipStoreSetup } from '../../../src/coordination/membership-store.suite.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { callsOf, type IoredisClient, type RedisClient } from '../../../src/coordination/redis/redis-client.js';
 import { fireKey } from '../../../src/domain/fire-key.js';
@@ -136,39 +133,15 @@ export function asked(context: Partial<ClaimContext> = {}): Claim {
   return { fireKey: fireKey(full.entryKey, full.scheduledAt.getTime()), context: full };
 }
 
-export async function movedStore(client: RedisClient): Promise<ClaimProtocolStore> {
-  const clock = new VirtualClock();
-  const own = ownKeys(client, clock);
+/** What the shipped suite needs: a server that looks empty, on a clock that the suite moves. Replicas share the connection. */
+export function harness(client: () => RedisClient): ConformanceHarness {
   return {
-    clock,
-    replica: async () => {
-      const backend = new RedisBackend({ client: own });
-      await backend.open(DEFAULT_CLAIM_PROTOCOL, signal);
-      return backend.claimer;
+    capabilities: ['repeatable', 'claimMany', 'lastFire', 'leases', 'membership', 'now'],
+    movesClock: true,
+    setUp: () => {
+      const clock = new VirtualClock();
+      const own = ownKeys(client(), clock);
+      return { clock, replica: () => new RedisBackend({ client: own }), close: () => own.clear() };
     },
-    close: () => own.clear(),
-  };
-}
-
-export async function movedLeases(client: RedisClient): Promise<LeaseStoreSetup> {
-  const clock = new VirtualClock();
-  const own = ownKeys(client, clock);
-  return {
-    shortTtlMs: 30_000,
-    pass: (ms) => clock.advance(ms),
-    step: (byMs) => clock.step(byMs),
-    replica: async () => new RedisBackend({ client: own }).leases,
-    close: () => own.clear(),
-  };
-}
-
-export async function movedMembership(client: RedisClient): Promise<MembershipStoreSetup> {
-  const clock = new VirtualClock();
-  const own = ownKeys(client, clock);
-  return {
-    shortExpiryMs: 15_000,
-    pass: (ms) => clock.advance(ms),
-    replica: async () => new RedisBackend({ client: own }).membership,
-    close: () => own.clear(),
   };
 }
