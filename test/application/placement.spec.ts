@@ -35,7 +35,10 @@ class CountedBackend extends MemoryBackend {
 async function fleet(count: number, placement: 'any' | 'spread') {
   const clock = new VirtualClock();
   const store = new MemoryStore({ clock });
-  const replicas = [];
+  const replicas: (Awaited<ReturnType<typeof started>> & {
+    readonly backend: CountedBackend;
+    readonly ran: string[];
+  })[] = [];
   for (let index = 0; index < count; index++) {
     const backend = new CountedBackend(store);
     const ran: string[] = [];
