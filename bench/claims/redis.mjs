@@ -124,11 +124,12 @@ async function measure(name, { client, set, command }) {
   for (let turn = ROUNDS + 5; turn < 400; turn += 1) await claim(undefined, turnOf(namespace, turn, startMs), true);
   await command('CONFIG', 'RESETSTAT');
   await command('CONFIG', 'SET', 'slowlog-log-slower-than', '1000');
+  await command('CONFIG', 'SET', 'slowlog-max-len', '10000');
   await command('SLOWLOG', 'RESET');
   for (let turn = 400; turn < 400 + 2 * 64; turn += 1) await claim(taken.full, turnOf(namespace, turn, startMs), true);
   const stats = String(await command('INFO', 'commandstats'));
   const evalsha = /cmdstat_evalsha:calls=(\d+),usec=(\d+)/.exec(stats);
-  const slow = await command('SLOWLOG', 'GET', '128');
+  const slow = await command('SLOWLOG', 'GET', '10000');
   const [, [entry]] = await command('SCAN', '0', 'MATCH', `${namespace}:{*}:*`, 'COUNT', '1000000');
   const memory = Number(await command('MEMORY', 'USAGE', entry, 'SAMPLES', '0'));
 
