@@ -1,12 +1,29 @@
 import { DrainDeadlineError } from '../domain/errors.js';
 import type { Alarms } from '../fire/fire-services.js';
-import type { Pipeline } from '../fire/pipeline.js';
+import type { Pass } from '../fire/pass.js';
 
 /** How long a method whose signal was aborted has to end by itself before its fire is given up. */
 export const ABORT_GRACE_MS = 1_000;
 
+/** Something under way that a drain can bring to its end. */
+export interface Endable {
+  /** Set while it waits: ends the wait at once. */
+  readonly cutWait?: (() => void) | undefined;
+  /** Set while its method runs. */
+  readonly running: { readonly context: { abort(reason: Error): void } } | undefined;
+}
+
+/** All that is under way: the passes of fires, or the turns of tasks. */
+export interface UnderWay<P extends Endable> {
+  readonly passes: ReadonlySet<P>;
+  /** Resolves when there is none. */
+  idle(): Promise<void>;
+  /** Waits no more for the method of this one to end. */
+  abandon(pass: P, error: Error): void;
+}
+
 /** Brings the passes under way to their end: waits are cut, running methods finish or are aborted at the deadline. */
-export class Drain {
+export class Drain<P extends Endable = Pass> {
   private expire!: () => void;
   private readonly expired = new Promise<void>((resolve) => {
     this.expire = resolve;
@@ -14,7 +31,7 @@ export class Drain {
   private deadlinePassed = false;
 
   constructor(
-    private readonly pipeline: Pipeline,
+    private readonly pipeline: UnderWay<P>,
     private readonly alarms: Alarms,
     private readonly drainDeadlineMs: number,
   ) {}

@@ -9,6 +9,7 @@ import { manualFireKey } from '../domain/fire-key.js';
 import type { CronEvent } from '../events/cron-event.js';
 import { type Outcome, Pass } from '../fire/pass.js';
 import { Pipeline } from '../fire/pipeline.js';
+import type { Companion } from './companion.js';
 import type { Coordination } from './coordination.js';
 import { Drain } from './drain.js';
 import { Entry, type EntryDefinition } from './entry.js';
@@ -28,6 +29,8 @@ export interface SchedulerParts {
   readonly drainDeadlineMs: number;
   readonly elector?: Elector | undefined;
   readonly coordination: Coordination;
+  /** Starts, drains and stops with this scheduler. */
+  readonly companion?: Companion | undefined;
 }
 
 /** What an operator sees of an entry. */
@@ -100,6 +103,7 @@ export class Scheduler {
     this.parts.coordination.start();
     for (const entry of this.table.all()) this.joinIfSpread(entry);
     this.loop.start();
+    this.parts.companion?.start();
     this.parts.emit({ type: 'scheduler.started', ...this.eventBase(), entries: this.table.size });
   }
 
@@ -231,11 +235,13 @@ export class Scheduler {
   stop(): Promise<void> {
     const done = this.drain();
     this.drainUnderWay?.drain.hurry();
+    this.parts.companion?.hurry();
     return done;
   }
 
   private async end(drain: Drain): Promise<void> {
-    const aborted = await drain.run();
+    const ended = await Promise.all([drain.run(), this.parts.companion?.drain() ?? 0]);
+    const aborted = ended[0] + ended[1];
     this.lifecycle.enter('stopped');
     this.parts.emit({ type: 'scheduler.stopped', ...this.eventBase(), aborted });
   }
@@ -281,7 +287,7 @@ export class Scheduler {
   }
 
   private runningMethods(): number {
-    let running = 0;
+    let running = this.parts.companion?.running ?? 0;
     for (const pass of this.pipeline.passes) if (pass.running !== undefined) running += 1;
     return running;
   }

@@ -72,6 +72,20 @@ export class EventLog {
           `The member list does not name this replica ("${event.memberName}"), so it is home to nothing: ${someOf(event.members)}. Give forRoot the memberName that stands in the list.`,
         );
         return;
+      case 'task.failed':
+        this.log.error(
+          `task ${event.taskKey} failed after ${Math.round(event.durationMs)} ms (attempt ${event.attempt}${event.nextInMs === null ? '' : `, next in ${Math.round(event.nextInMs)} ms`})`,
+          event.error,
+        );
+        return;
+      case 'task.lease-lost':
+        this.log.warn(
+          `task ${event.taskKey} lost its lease while it runs here (${event.reason}, token ${event.fencingToken}); its signal was aborted`,
+        );
+        return;
+      case 'task.blocked':
+        this.log.warn(`task ${event.taskKey} waits for the store: ${messageOf(event.error)}`);
+        return;
       case 'scheduler.started':
       case 'entry.scheduled':
       case 'entry.removed':
@@ -80,6 +94,9 @@ export class EventLog {
       case 'fire.canceled':
       case 'fire.started':
       case 'fire.completed':
+      case 'task.started':
+      case 'task.completed':
+      case 'task.home-changed':
         // Deliberately not logged: one line per fire and replica would bury the lines above.
         return;
       default:
