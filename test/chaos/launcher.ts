@@ -44,6 +44,7 @@ async function chaos(given: ChaosArguments): Promise<boolean> {
   for (const fault of plan) console.log(`  ${describeFault(fault)}`);
 
   const folder = mkdtempSync(join(tmpdir(), 'nestjs-distributed-cron-chaos-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const entries = chaosEntries(given.entries);
   let store: ChaosStore | undefined;
   let fleet: Fleet | undefined;
@@ -120,7 +121,6 @@ async function chaos(given: ChaosArguments): Promise<boolean> {
     await watch?.stop();
     await fleet?.killAll();
     await store?.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run test:chaos`: compiles the library and the harness into a folder of their own, and starts a launcher there for each store. See docs/chaos.md. With
- * `--store all` the stores have their turn at the same time, each report is printed whole, and the last line counts them.
+ * `--store all` the stores have their turn one after the other, and the last line counts them.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,24 +21,18 @@ const folder = mkdtempSync(join(tmpdir(), 'nestjs-distributed-cron-chaos-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 await compileInto(folder);
 
-/** What a launcher started ends with it, and it with this process. */
-function launch(args, stdio) {
-  const launcher = fork(join(folder, 'test/chaos/launcher.js'), args, { env: environment(), stdio });
+/** What a launcher started ends with it, and it with this process. Answers its exit code. */
+function launch(args) {
+  const launcher = fork(join(folder, 'test/chaos/launcher.js'), args, { env: environment() });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => launcher.kill('SIGKILL'));
-  let output = '';
-  launcher.stdout?.on('data', (chunk) => (output += chunk));
-  launcher.stderr?.on('data', (chunk) => (output += chunk));
-  return new Promise((resolve) => launcher.on('close', (code) => resolve({ code: code ?? 1, output })));
+  return new Promise((resolve) => launcher.on('close', (code) => resolve(code ?? 1)));
 }
 
 if (place < 0) {
-  process.exitCode = (await launch(given, 'inherit')).code;
+  process.exitCode = await launch(given);
 } else {
-  const ends = await Promise.all(
-    ALL.map((store) => launch(given.with(place, store), ['ignore', 'pipe', 'pipe', 'ipc'])),
-  );
-  for (const { output } of ends) console.log(output);
-  const passed = ends.filter(({ code }) => code === 0).length;
-  console.log(tallyLine({ passed, failed: ends.length - passed }));
-  process.exitCode = passed === ends.length ? 0 : 1;
+  const tally = { passed: 0, failed: 0 };
+  for (const store of ALL) tally[(await launch(given.with(place, store))) === 0 ? 'passed' : 'failed'] += 1;
+  console.log(`\n${tallyLine(tally)}`);
+  process.exitCode = tally.failed > 0 ? 1 : 0;
 }
