@@ -1,7 +1,7 @@
 export type { Clock, TimerHandle } from './ambient/clock.js';
 export type { ClaimProtocolSettings } from './coordination/claim-protocol.js';
 export type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from './coordination/claimer.js';
-export type { CoordinationBackend } from './coordination/coordination-backend.js';
+export type { BackendSettings, CoordinationBackend } from './coordination/coordination-backend.js';
 export { CoordinationError, type CoordinationErrorCode } from './coordination/coordination-error.js';
 export type { ElectionContext, Elector } from './coordination/elector.js';
 export { type FetchedMembership, fetchedMembership, type ListMembers } from './coordination/fetched-membership.js';

@@ -4,6 +4,9 @@ import type { CoordinationBackend } from '../coordination/coordination-backend.j
 import type { ConformanceStore } from './conformance-store.js';
 import type { MovableClock } from './movable-clock.js';
 
+/** The default of `forRoot`. */
+const COORDINATION_TIMEOUT_MS = 5_000;
+
 /** A life of a hold or a member that a real clock outlasts quickly, yet longer than a slow store takes for two calls. */
 const SHORT_WAITED_MS = 500;
 /** The same where waiting costs nothing. */
@@ -18,7 +21,7 @@ export function openStore(store: ConformanceStore) {
 
   const replica = async (): Promise<CoordinationBackend> => {
     const backend = await store.replica();
-    await backend.open?.(DEFAULT_CLAIM_PROTOCOL, signal);
+    await backend.open?.({ ...DEFAULT_CLAIM_PROTOCOL, coordinationTimeoutMs: COORDINATION_TIMEOUT_MS }, signal);
     opened.push(backend);
     return backend;
   };

@@ -32,7 +32,7 @@ describe('opening', () => {
     await opening;
     expect(word(await claim)).toBe('granted');
     await guard.open();
-    expect(settings).toEqual([{ maxClockSkewMs: 10_000, retentionMs: 3_600_000 }]);
+    expect(settings).toEqual([{ maxClockSkewMs: 10_000, retentionMs: 3_600_000, coordinationTimeoutMs: 5_000 }]);
   });
 
   it('is tried again by the next use after a failure, and rejects with a CoordinationError', async () => {

@@ -119,6 +119,13 @@ export class GuardedBackend {
     throw this.#calls.unusable('now', 'no number of milliseconds');
   }
 
+  /** What the backend has to say of how its store is set up; nothing if it cannot tell. Rejects with `CoordinationError`. */
+  async warnings(): Promise<readonly string[]> {
+    if (this.backend.warnings === undefined) return [];
+    await this.#ready();
+    return (await this.#calls.once('warnings', (signal) => this.backend.warnings?.(signal))) ?? [];
+  }
+
   /**
    * From now on nothing is asked, nor asked again. Requests that were not asked yet, or wait to be asked again, end in
    * `COORDINATION_STOPPED`; those on the wire are awaited and may still be granted.
@@ -139,11 +146,11 @@ export class GuardedBackend {
   }
 
   async #open(): Promise<void> {
-    const { maxClockSkewMs, retentionMs } = this.settings;
+    const { maxClockSkewMs, retentionMs, coordinationTimeoutMs } = this.settings;
     try {
       await this.#calls.untilFree('open', (signal) => {
         if (this.#stopped) throw this.#stoppedError('open');
-        return this.backend.open?.({ maxClockSkewMs, retentionMs }, signal);
+        return this.backend.open?.({ maxClockSkewMs, retentionMs, coordinationTimeoutMs }, signal);
       });
     } catch (error) {
       if ((error as CoordinationError).code === 'COORDINATION_TIMEOUT') this.#maybeOpen = true;

@@ -85,7 +85,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
     log.entries(this.collected);
     log.warnings(this.collected);
     // Not awaited: an application whose store is down starts all the same, and its fires wait for the store.
-    this.startLog = log.coordination();
+    this.startLog = log.coordination().then(() => log.storeWarnings());
   }
 
   /** Never rejects: a scheduler that cannot stop cleanly must not keep other providers from it. */

@@ -58,6 +58,13 @@ export class StartLog {
     this.log.log(`coordination: ${head}, clock offset to the store ${await this.clockOffset()}, ${tail}`);
   }
 
+  /** What the store's set-up puts at risk. Never rejects: that the store does not answer is said by `coordination`. */
+  async storeWarnings(): Promise<void> {
+    if (this.coordinationBackend === null || !this.options.enabled) return;
+    const warnings = await this.coordinationBackend.warnings().catch(() => []);
+    for (const warning of warnings) this.log.warn(warning);
+  }
+
   private async clockOffset(): Promise<string> {
     if (this.coordinationBackend === null || !this.options.enabled) return 'not asked';
     try {

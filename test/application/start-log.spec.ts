@@ -122,6 +122,16 @@ describe('at start the log says', () => {
     await app.close();
   });
 
+  it('what the backend has to say of how its store is set up, as warnings', async () => {
+    const backend = Object.assign(new MemoryBackend(), {
+      warnings: async () => ['maxmemory-policy is allkeys-lru: an evicted head is a forgotten promise'],
+    });
+    const { app, clock, journal } = await started({ options: { backend } });
+    await clock.settle();
+    expect(journal.texts('warn')).toEqual(['maxmemory-policy is allkeys-lru: an evicted head is a forgotten promise']);
+    await app.close();
+  });
+
   it('that a key comes from a class name of a minifier, or from none', async () => {
     @Injectable()
     class a {

@@ -28,7 +28,7 @@ export interface PostgresControl {
 }
 
 const run = promisify(execFile);
-const INITDB_LIMIT_MS = 30_000;
+const INITDB_LIMIT_MS = 120_000;
 
 /**
  * A PostgreSQL server for one test file: `POSTGRES_URL` if it is set, else one of its own on a free loopback port, with its data in a folder that is gone

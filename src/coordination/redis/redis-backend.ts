@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../../ambient/clock.js';
 import { ConfigurationError } from '../../domain/errors.js';
-import type { ClaimProtocolSettings } from '../claim-protocol.js';
-import type { CoordinationBackend } from '../coordination-backend.js';
+import type { BackendSettings, CoordinationBackend } from '../coordination-backend.js';
 import { RedisClaimer } from './redis-claimer.js';
 import { callsOf, REDIS_STORE, type RedisClient } from './redis-client.js';
 import { RedisLeases } from './redis-leases.js';
@@ -48,12 +47,9 @@ export class RedisBackend implements CoordinationBackend {
   }
 
   /** Looks at the server's clock once; nothing is created. */
-  async open(
-    settings: ClaimProtocolSettings & { readonly coordinationTimeoutMs?: number },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async open(settings: BackendSettings, signal: AbortSignal): Promise<void> {
     this.claimer.settings = settings;
-    if (settings.coordinationTimeoutMs !== undefined) this.#session.withinMs = settings.coordinationTimeoutMs;
+    this.#session.withinMs = settings.coordinationTimeoutMs;
     await this.#session.now(signal);
   }
 

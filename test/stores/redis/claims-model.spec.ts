@@ -7,7 +7,7 @@ import { VirtualClock } from '../../../src/testing/virtual-clock.js';
 import { anyRedis } from '../../servers/redis.js';
 import { asked, CLIENTS, type Connection, ownKeys, signal } from './redis.fixture.js';
 
-const SETTINGS = { maxClockSkewMs: 2_000, retentionMs: 400_000 };
+const SETTINGS = { maxClockSkewMs: 2_000, retentionMs: 400_000, coordinationTimeoutMs: 5_000 };
 const SEED = Number(process.env.PROOF_SEED ?? Math.floor(Math.random() * 1e9));
 const SECOND = 1_000;
 

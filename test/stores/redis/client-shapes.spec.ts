@@ -101,7 +101,7 @@ describe.each(SHAPES)('$name', ({ name: namespace, use }) => {
   it('claims, holds a lease, is a member and tells the time', () =>
     use(async (client) => {
       const backend = new RedisBackend({ client });
-      await backend.open({ maxClockSkewMs: 10_000, retentionMs: 3_600_000 }, signal);
+      await backend.open({ maxClockSkewMs: 10_000, retentionMs: 3_600_000, coordinationTimeoutMs: 5_000 }, signal);
       const batch = (claimId: string) =>
         Array.from({ length: 300 }, (_, i) => asked({ namespace, entryKey: `entry-${i}`, claimId, scheduledAt: AT }));
       expect(await backend.claimer.claimMany(batch('pass-1'), signal)).toEqual(new Array(300).fill(true));

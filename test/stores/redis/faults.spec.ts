@@ -106,7 +106,7 @@ describe.each(CLIENTS)('Redis in trouble, through $name', ({ connect }) => {
       ),
     );
     const backend = new RedisBackend({ client: stepped as never, clock });
-    await backend.open({ maxClockSkewMs: 10_000, retentionMs: 3_600_000 }, signal);
+    await backend.open({ maxClockSkewMs: 10_000, retentionMs: 3_600_000, coordinationTimeoutMs: 5_000 }, signal);
     expect(await claim(backend)).toBe(true);
     // One look at the clock, one claim that came too late by it, and one that did not.
     expect(ahead.map((answer) => answer.includes(' '))).toEqual([true, false, true]);
