@@ -3,6 +3,7 @@ import type { CoordinationBackend } from '../coordination/coordination-backend.j
 import { GivenMembers } from '../coordination/given-members.js';
 import { GuardedBackend } from '../coordination/guarded-backend.js';
 import { Homes } from '../coordination/homes.js';
+import type { LeaseStore } from '../coordination/lease-store.js';
 import { LiveMembers } from '../coordination/live-members.js';
 import type { MemberView } from '../coordination/member-view.js';
 import { MemoryBackend } from '../coordination/memory/memory-backend.js';
@@ -20,6 +21,8 @@ export const MEMBER_EXPIRY = 15 * SECOND;
 
 export interface ReplicaOptions {
   readonly id?: string;
+  /** Default the id. */
+  readonly memberName?: string;
   readonly clock?: VirtualClock;
   /** What the scheduler sees as its clock; default `clock`. */
   readonly own?: Clock;
@@ -63,7 +66,7 @@ export function replica(options: ReplicaOptions = {}) {
           { unreachable: () => undefined },
         )
       : new GivenMembers(options.members ?? new StaticMembership([id]), 'given');
-  const homes = new Homes(source, id, { changed: () => undefined, unlisted: () => undefined });
+  const homes = new Homes(source, options.memberName ?? id, { changed: () => undefined, unlisted: () => undefined });
   const tasks = new TaskScheduler({
     clock: own,
     random,
@@ -134,4 +137,31 @@ export function held() {
   }[] = [];
   const run = (context: TaskContext) => new Promise((end, fail) => void calls.push({ context, end, fail }));
   return { calls, run };
+}
+
+/** The backend with something done before each call to its leases: to count it, to hold it up, or to let it fail. */
+export function watchedLeases(before: (operation: keyof LeaseStore) => void | Promise<void>) {
+  return ({ store, claimer, leases, membership }: MemoryBackend): CoordinationBackend => ({
+    store,
+    claimer,
+    membership,
+    leases: {
+      acquire: async (request) => {
+        await before('acquire');
+        return leases.acquire(request);
+      },
+      renew: async (lease, change) => {
+        await before('renew');
+        return leases.renew(lease, change);
+      },
+      release: async (lease, change) => {
+        await before('release');
+        return leases.release(lease, change);
+      },
+      read: async (namespace, names) => {
+        await before('read');
+        return leases.read(namespace, names);
+      },
+    },
+  });
 }
