@@ -1,6 +1,7 @@
 /**
  * `npm run demo`: installs what is missing, builds the library and the sample application where a source is newer than its
- * build, and starts the sample application's fleet with the arguments it was given (`npm run demo -- --seconds 20 --json`).
+ * build, starts the server that the store needs, where there is none yet, and the sample application's fleet with the arguments it was given
+ * (`npm run demo -- --seconds 20 --json`).
  *
  * sample-app/tsconfig.json compiles sample-app/src to sample-app/dist; the entry is sample-app/src/demo/main.ts. It imports the library by its
  * name, as an application would: Node resolves the name to this package's own `exports`, hence dist/, because sample-app/
@@ -9,6 +10,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ensureInstalled } from './install.mjs';
 import { must, ROOT } from './run.mjs';
 
@@ -26,8 +28,23 @@ await ensureInstalled();
 await must(process.execPath, [join(ROOT, 'scripts', 'build.mjs'), '--if-stale']);
 if (isStale()) await must(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', SAMPLE]);
 
-const demo = spawn(process.execPath, [ENTRY, ...process.argv.slice(2)], { stdio: 'inherit' });
+// What is wrong with the arguments, the demo says.
+const { store } = parseArgs({ options: { store: { type: 'string' } }, strict: false }).values;
+// Not before the install: it needs a package.
+const { startDemoServer } = await import('./demo-server.mjs');
+const server = await startDemoServer(store).catch(({ message }) => {
+  console.error(`demo: ${message}`);
+  process.exit(1);
+});
+
+const demo = spawn(process.execPath, [ENTRY, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env: { ...process.env, ...server.env },
+});
 // The terminal sends Ctrl-C to both; this process stays to pass on how the demo ended.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => demo.kill('SIGTERM'));
-demo.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
+demo.on('exit', async (code, signal) => {
+  await server.stop();
+  process.exit(code ?? (signal ? 1 : 0));
+});

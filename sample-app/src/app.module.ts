@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DistributedCronModule } from 'nestjs-distributed-cron';
-import { coordination } from './coordination';
+import { Coordination } from './coordination/coordination';
+import { CoordinationModule } from './coordination/coordination.module';
 import { InvoicingModule } from './invoicing/invoicing.module';
 import { OrdersModule } from './orders/orders.module';
 import { ReportsModule } from './reports/reports.module';
@@ -9,7 +10,11 @@ import { StockModule } from './stock/stock.module';
 
 @Module({
   imports: [
-    DistributedCronModule.forRootAsync({ useFactory: () => coordination(shopConfig()) }),
+    DistributedCronModule.forRootAsync({
+      imports: [CoordinationModule],
+      inject: [Coordination],
+      useFactory: ({ options }: Coordination) => ({ ...options, namespace: shopConfig().namespace }),
+    }),
     OrdersModule,
     InvoicingModule,
     StockModule,

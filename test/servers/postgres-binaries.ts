@@ -9,7 +9,7 @@ export function findPostgresBinaries(): string | undefined {
 
 /** What to say where there is none. */
 export const POSTGRES_MISSING =
-  'These tests need PostgreSQL: set POSTGRES_URL to a server they may create databases on, or install it (Debian: apt-get install postgresql pgbouncer).';
+  'PostgreSQL is not on this machine. `npm test` and `npm run demo` install it as root on Debian; else install it (apt-get install postgresql pgbouncer, brew install postgresql), or set POSTGRES_URL to a server on which the demo may create tables and the specs databases.';
 
 function onPath(): string[] {
   // A link on the path leads to the folder where the rest lies.

@@ -111,7 +111,7 @@ async function becomesOk(port: number): Promise<void> {
 async function launch(port: number, folder: string, args: readonly string[]): Promise<ChildServer> {
   if (!(process.env.PATH ?? '').split(delimiter).some((path) => existsSync(join(path, 'redis-server')))) {
     throw new Error(
-      'redis-server is not on the PATH. `npm test` installs it as root on Debian; else install it (apt-get install redis-server, brew install redis). REDIS_URL serves the specs that need one server only.',
+      'redis-server is not on the PATH. `npm test` and `npm run demo` install it as root on Debian; else install it (apt-get install redis-server, brew install redis), or set REDIS_URL to a server, which is enough for the demo and for the specs that need no more than one.',
     );
   }
   const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--daemonize', 'no'];

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { StoreName } from '../shop-config';
+import { type StoreName, storeName } from '../shop-config';
 
 export interface DemoArguments {
   readonly seconds: number;
@@ -8,14 +8,13 @@ export interface DemoArguments {
   readonly json: boolean;
 }
 
-export const USAGE = `npm run demo -- [--seconds N] [--replicas N] [--store sqlite|none] [--json]
+export const USAGE = `npm run demo -- [--seconds N] [--replicas N] [--store NAME] [--json]
 
   --seconds N    how long the shop takes orders, 20 by default
   --replicas N   processes of the shop, 3 by default; the only one of a fleet of one is not killed
-  --store NAME   what coordinates them: sqlite by default; none shows what happens without
+  --store NAME   what coordinates them: sqlite by default; redis or postgres, on REDIS_URL or POSTGRES_URL if that is set, else on a
+                 server that is started for the demo; none shows what happens without
   --json         the last line as one JSON object`;
-
-const STORES: readonly StoreName[] = ['sqlite', 'none'];
 
 /** @throws Error that says what is wrong with them */
 export function readArguments(args: readonly string[]): DemoArguments {
@@ -40,10 +39,4 @@ function wholeNumber(name: string, text: string, most: number): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
   throw new Error(`--${name} is a whole number from 1 to ${most}, got "${text}".`);
-}
-
-function storeName(text: string): StoreName {
-  const store = STORES.find((name) => name === text);
-  if (store === undefined) throw new Error(`--store is ${STORES.join(' or ')}, got "${text}".`);
-  return store;
 }

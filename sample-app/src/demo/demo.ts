@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ShopDatabase } from '../database/shop-database';
+import { shopConfig } from '../shop-config';
 import type { DemoArguments } from './arguments';
 import { type Audit, audit } from './audit';
+import { coordinator } from './coordinator';
 import { Customers } from './customers';
 import type { Display } from './display';
 import { FireBoard } from './fire-board';
@@ -74,7 +76,8 @@ export class Demo {
 
   private async day(): Promise<Audit> {
     this.fleet.start(
-      { ...this.wanted, databasePath: this.databasePath },
+      // A server that was given may have another demo on it.
+      { ...this.wanted, databasePath: this.databasePath, namespace: basename(this.folder) },
       (replica, message) => this.take(replica, message),
       (replica, how) => this.failure.abort(new Error(`replica ${replica.name} ended by itself (${how})`)),
     );
@@ -155,7 +158,8 @@ export class Demo {
 
   private noteStart(): void {
     const replicas = this.fleet.replicas.map(({ name, pid }) => `${name} (pid ${pid})`).join(', ');
-    this.display.note(`replicas ${replicas} on one file, ${this.databasePath}`);
+    const config = { ...shopConfig(), store: this.wanted.store };
+    this.display.note(`replicas ${replicas} on one file, ${this.databasePath}; ${coordinator(config)}`);
   }
 
   /** The fires that count: while all replicas are up, but for the one that is killed, and none drains. */

@@ -1,11 +1,8 @@
-import type { StoreName } from '../shop-config';
 import type { FromReplica, StopInside } from './messages';
-import { ReplicaProcess } from './replica-process';
+import { ReplicaProcess, type ReplicaSettings } from './replica-process';
 
-interface FleetSettings {
+interface FleetSettings extends Omit<ReplicaSettings, 'name'> {
   readonly replicas: number;
-  readonly databasePath: string;
-  readonly store: StoreName;
 }
 
 /** The shop's processes. */
@@ -14,12 +11,12 @@ export class Fleet {
 
   /** Starts them all; `onDeath` is told of one that ends although nobody told it to. */
   start(
-    { replicas, databasePath, store }: FleetSettings,
+    { replicas, ...shared }: FleetSettings,
     onMessage: (replica: ReplicaProcess, message: FromReplica) => void,
     onDeath: (replica: ReplicaProcess, how: string) => void,
   ): void {
     for (let number = 1; number <= replicas; number += 1) {
-      const replica = new ReplicaProcess({ name: String(number), databasePath, store });
+      const replica = new ReplicaProcess({ ...shared, name: String(number) });
       replica.onMessage((message) => onMessage(replica, message));
       replica.onDeath((how) => onDeath(replica, how));
       this.replicas.push(replica);

@@ -13,6 +13,7 @@ export interface ReplicaSettings {
   readonly name: string;
   readonly databasePath: string;
   readonly store: StoreName;
+  readonly namespace: string;
 }
 
 /** One process of the fleet. */
@@ -27,10 +28,17 @@ export class ReplicaProcess {
   private readonly child: ChildProcess;
   private readonly exited: Promise<unknown>;
 
-  constructor({ name, databasePath, store }: ReplicaSettings) {
+  constructor({ name, databasePath, store, namespace }: ReplicaSettings) {
     this.name = name;
     this.child = fork(join(__dirname, 'replica.js'), {
-      env: { ...process.env, SHOP_DATABASE: databasePath, SHOP_REPLICA: name, SHOP_STORE: store, NO_COLOR: '1' },
+      env: {
+        ...process.env,
+        SHOP_DATABASE: databasePath,
+        SHOP_REPLICA: name,
+        SHOP_STORE: store,
+        SHOP_NAMESPACE: namespace,
+        NO_COLOR: '1',
+      },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.exited = once(this.child, 'exit');
