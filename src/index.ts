@@ -66,6 +66,12 @@ export type {
   SchedulerDrainingEvent,
   SchedulerStartedEvent,
   SchedulerStoppedEvent,
+  TaskBlockedEvent,
+  TaskCompletedEvent,
+  TaskFailedEvent,
+  TaskHomeChangedEvent,
+  TaskLeaseLostEvent,
+  TaskStartedEvent,
 } from './events/cron-event.js';
 export { ofEvent } from './events/event-stream.js';
 export type { SkippedFireEvent } from './events/skipped-fire-event.js';
@@ -73,6 +79,7 @@ export { currentFire, type FireContext } from './fire/fire-context.js';
 export { DistributedCron } from './nest/distributed-cron.decorator.js';
 export { DistributedCronModule } from './nest/distributed-cron.module.js';
 export { DistributedCronEvents } from './nest/distributed-cron-events.js';
+export { DistributedTasks } from './nest/distributed-tasks.js';
 export type {
   DistributedCronEntryOptions,
   DistributedCronModuleOptions,
@@ -87,6 +94,8 @@ export {
   type RegistryEntryOptions,
   type RegistrySnapshot,
 } from './nest/registry.js';
+export { ParallelTask, SingletonTask, type TaskDecorator } from './nest/task.decorators.js';
+export type { TaskDecoratorOptions, TaskOptions, TaskRetryOptions } from './nest/task-options.js';
 export {
   CLAIMER,
   CLOCK,
@@ -114,3 +123,12 @@ export {
 } from './schedule/schedule-error.js';
 export { union } from './schedule/union.js';
 export { upcoming } from './schedule/upcoming.js';
+export type { PreviousRun, TaskContext, TaskKind, TaskMethod, TaskView } from './tasks/task.js';
+export {
+  TaskDelayError,
+  TaskExistsError,
+  TaskLeaseLostError,
+  TaskNotFoundError,
+  TaskRefusedError,
+  TaskRunningError,
+} from './tasks/task-errors.js';

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { addCronMetadata, cronMetadataOf, prototypeOf } from './cron-metadata.js';
+import { cronMetadata } from './cron-metadata.js';
+import { prototypeOf } from './method-metadata.js';
 
 const metadata = (schedule: string) => ({ schedule, options: undefined });
 const found = (type: { prototype: object }) =>
   Object.fromEntries(
-    [...cronMetadataOf(type.prototype)].map(([name, list]) => [name, list.map(({ schedule }) => schedule)]),
+    [...cronMetadata.of(type.prototype)].map(([name, list]) => [name, list.map(({ schedule }) => schedule)]),
   );
 
 describe('the schedules of a method', () => {
@@ -12,9 +13,9 @@ describe('the schedules of a method', () => {
     a() {}
     b() {}
   }
-  addCronMetadata(Base.prototype, 'a', metadata('lower'));
-  addCronMetadata(Base.prototype, 'a', metadata('upper'));
-  addCronMetadata(Base.prototype, 'b', metadata('b'));
+  cronMetadata.add(Base.prototype, 'a', metadata('lower'));
+  cronMetadata.add(Base.prototype, 'a', metadata('upper'));
+  cronMetadata.add(Base.prototype, 'b', metadata('b'));
 
   it('come in the order in which they are written: decorators run from the bottom up', () => {
     expect(found(Base)).toEqual({ a: ['upper', 'lower'], b: ['b'] });
@@ -25,7 +26,7 @@ describe('the schedules of a method', () => {
       override a() {}
       override b() {}
     }
-    addCronMetadata(Derived.prototype, 'b', metadata('own'));
+    cronMetadata.add(Derived.prototype, 'b', metadata('own'));
     class Leaf extends Derived {}
     expect(found(Derived)).toEqual({ b: ['own'] });
     expect(found(Leaf)).toEqual({ b: ['own'] });
@@ -34,16 +35,16 @@ describe('the schedules of a method', () => {
 
   it('are none on anything else', () => {
     for (const other of [Object.prototype, Object.create(null), Object.freeze({}), []]) {
-      expect(cronMetadataOf(other as object).size).toBe(0);
+      expect(cronMetadata.of(other as object).size).toBe(0);
     }
   });
 
   it('can be written and read for names like __proto__ and symbols', () => {
     class Odd {}
     const symbol = Symbol('s');
-    addCronMetadata(Odd.prototype, '__proto__', metadata('p'));
-    addCronMetadata(Odd.prototype, symbol, metadata('s'));
-    expect([...cronMetadataOf(Odd.prototype).keys()]).toEqual(['__proto__', symbol]);
+    cronMetadata.add(Odd.prototype, '__proto__', metadata('p'));
+    cronMetadata.add(Odd.prototype, symbol, metadata('s'));
+    expect([...cronMetadata.of(Odd.prototype).keys()]).toEqual(['__proto__', symbol]);
   });
 });
 

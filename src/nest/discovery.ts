@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type DiscoveryService, ModulesContainer } from '@nestjs/core';
-import { type CronMetadata, cronMetadataOf, prototypeOf } from './cron-metadata.js';
+import { type CronMetadata, cronMetadata } from './cron-metadata.js';
+import { prototypeOf } from './method-metadata.js';
+import { type TaskMetadata, taskMetadata } from './task-metadata.js';
 
 /** How Nest holds a provider or controller. Read off a public signature: its own module is internal to Nest. */
 export type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
@@ -17,6 +19,7 @@ export interface DiscoveredMethod {
   readonly methodName: string | symbol;
   readonly moduleName: string;
   readonly schedules: readonly CronMetadata[];
+  readonly tasks: readonly TaskMetadata[];
 }
 
 /** Finds the decorated methods of providers and controllers. Looks at prototypes alone, so no getter is called and no proxy is woken. */
@@ -47,18 +50,21 @@ function methodsOf(wrapper: InstanceWrapper, moduleName: string, seen: Set<objec
   const instance: unknown = fresh ? undefined : wrapper.instance;
   const prototype = fresh ? freshPrototype(wrapper) : typeof instance === 'object' ? prototypeOf(instance) : null;
   if (prototype === null) return [];
-  const methods = cronMetadataOf(prototype);
+  const schedules = cronMetadata.of(prototype);
+  const tasks = taskMetadata.of(prototype);
+  const methods = new Set([...schedules.keys(), ...tasks.keys()]);
   const identity = fresh ? wrapper : (instance as object);
   if (methods.size === 0 || seen.has(identity)) return [];
   seen.add(identity);
-  return [...methods].map(([methodName, schedules]) => ({
+  return [...methods].map((methodName) => ({
     wrapper,
     instance: instance as object | undefined,
     prototype,
     className: (prototype.constructor as { name?: string } | undefined)?.name ?? '',
     methodName,
     moduleName,
-    schedules,
+    schedules: schedules.get(methodName) ?? [],
+    tasks: tasks.get(methodName) ?? [],
   }));
 }
 

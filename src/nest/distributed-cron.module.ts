@@ -1,6 +1,7 @@
 import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DistributedCronEvents } from './distributed-cron-events.js';
+import { DistributedTasks } from './distributed-tasks.js';
 import { startLastAndStopFirst } from './hook-order.js';
 import { MODULE_MARK } from './importers.js';
 import type { DistributedCronModuleOptions } from './options.js';
@@ -22,7 +23,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedCro
  */
 @Module({
   providers: SCHEDULER_PROVIDERS,
-  exports: [DistributedCronRegistry, DistributedCronEvents, CLAIMER, ELECTOR, CLOCK, SKIPPED_FIRES],
+  exports: [DistributedCronRegistry, DistributedCronEvents, DistributedTasks, CLAIMER, ELECTOR, CLOCK, SKIPPED_FIRES],
 })
 export class DistributedCronModule extends ConfigurableModuleClass {
   static readonly [MODULE_MARK] = true;

@@ -1,17 +1,23 @@
 import { ForbiddenException, Injectable } from '@nestjs/common';
 import { ExternalContextCreator, ModuleRef } from '@nestjs/core';
-import { type ConfigurationFault, FireRejectedError } from '../domain/errors.js';
-import type { FireContext } from '../fire/fire-context.js';
+import type { ConfigurationFault } from '../domain/errors.js';
 import type { DiscoveredMethod } from './discovery.js';
 import { containerOf } from './nest-container.js';
 
-/** What `ExecutionContext.getType()` answers around a decorated method; the fire is argument 0. */
+/** What `ExecutionContext.getType()` answers around a decorated method; the fire, or the task's context, is argument 0. */
 export const CRON_CONTEXT_TYPE = 'distributed-cron';
 
 /** Where Nest's own decorators (`@UseGuards` and the like) leave what they were given. */
 const ENHANCER_METADATA = ['__guards__', '__interceptors__', '__exceptionFilters__'];
 
-type Method = (fire: FireContext) => unknown;
+/** How a method is called with what it is told of its run. */
+export interface InvocationRules<C> {
+  /** The application's global enhancers stand around it too. */
+  readonly globalEnhancers: boolean;
+  /** The error of a run that a guard answered `false` to. */
+  readonly refusal: (context: C) => Error;
+}
+
 type ContextId = Parameters<ExternalContextCreator['create']>[5];
 
 /** What is replaced of Nest's creator: it finds a method's module by its class, which knows no controller, and tells a refusal by its error alone. */
@@ -24,7 +30,7 @@ interface CreatorInternals {
 export class Enhancers {
   private readonly own: ExternalContextCreator;
   private readonly withGlobal: ExternalContextCreator;
-  /** Fires that a guard answered `false` to. A filter may turn that into a result; the method has not run all the same. */
+  /** Runs that a guard answered `false` to. A filter may turn that into a result; the method has not run all the same. */
   private readonly refused = new WeakSet<object>();
 
   constructor(moduleRef: ModuleRef) {
@@ -39,12 +45,12 @@ export class Enhancers {
   }
 
   /** The method with what stands around it, or `undefined` where nothing does. */
-  around(
+  around<C extends object>(
     instance: object,
     method: DiscoveredMethod,
-    globalEnhancers: boolean,
+    { globalEnhancers, refusal }: InvocationRules<C>,
     contextId?: ContextId,
-  ): Method | undefined {
+  ): ((context: C) => unknown) | undefined {
     if (!globalEnhancers && namedBy(instance, method.methodName).length === 0) return undefined;
     const { wrapper, methodName } = method;
     const enhanced = this.creatorFor(method, globalEnhancers).create(
@@ -59,15 +65,14 @@ export class Enhancers {
       { guards: true, interceptors: true, filters: true },
       CRON_CONTEXT_TYPE,
     );
-    return async (fire) => {
-      const refusal = () => new FireRejectedError(fire.entryKey, fire.fireKey, 'guard');
+    return async (context) => {
       let result: unknown;
       try {
-        result = await enhanced(fire);
+        result = await enhanced(context);
       } catch (error) {
-        throw this.refused.has(fire) ? refusal() : error;
+        throw this.refused.has(context) ? refusal(context) : error;
       }
-      if (this.refused.has(fire)) throw refusal();
+      if (this.refused.has(context)) throw refusal(context);
       return result;
     };
   }

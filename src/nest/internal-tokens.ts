@@ -8,4 +8,6 @@ export const EVENT_LOG = Symbol('nestjs-distributed-cron:event-log');
 export const GUARDED_BACKEND = Symbol('nestjs-distributed-cron:guarded-backend');
 export const LEADERSHIP = Symbol('nestjs-distributed-cron:leadership');
 export const HOMES = Symbol('nestjs-distributed-cron:homes');
+export const TASKS = Symbol('nestjs-distributed-cron:tasks');
+export const SINGLETON_WARNINGS = Symbol('nestjs-distributed-cron:singleton-warnings');
 export const EMIT = Symbol('nestjs-distributed-cron:emit');

@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ContextIdFactory, ModuleRef } from '@nestjs/core';
 import { isObservable, lastValueFrom } from 'rxjs';
-import type { FireContext } from '../fire/fire-context.js';
 import type { DiscoveredMethod } from './discovery.js';
-import { Enhancers } from './enhancers.js';
-
-type Method = (fire: FireContext) => unknown;
+import { Enhancers, type InvocationRules } from './enhancers.js';
 
 /**
- * Makes the function that a fire runs out of a discovered method: on the one instance, or on a fresh one per fire where its provider depends on
+ * Makes the function that a fire or a task runs out of a discovered method: on the one instance, or on a fresh one per run where its provider depends on
  * request scope; with guards, interceptors and filters around it where there are any.
  */
 @Injectable()
@@ -18,25 +15,25 @@ export class Invocation {
     private readonly enhancers: Enhancers,
   ) {}
 
-  of(method: DiscoveredMethod, globalEnhancers: boolean): Method {
+  of<C extends object>(method: DiscoveredMethod, rules: InvocationRules<C>): (context: C) => unknown {
     const { instance } = method;
     if (instance === undefined) {
-      return async (fire) => {
+      return async (context) => {
         const contextId = ContextIdFactory.create();
-        // Providers of this context that inject REQUEST get the fire.
-        this.moduleRef.registerRequestByContextId(fire, contextId);
+        // Providers of this context that inject REQUEST get the context of the run.
+        this.moduleRef.registerRequestByContextId(context, contextId);
         const fresh = await this.resolve(method, contextId);
-        const enhanced = this.enhancers.around(fresh, method, globalEnhancers, contextId);
-        return enhanced === undefined ? call(fresh, method, fire) : enhanced(fire);
+        const enhanced = this.enhancers.around(fresh, method, rules, contextId);
+        return enhanced === undefined ? call(fresh, method, context) : enhanced(context);
       };
     }
-    let enhanced: Method | undefined;
+    let enhanced: ((context: C) => unknown) | undefined;
     let known = false;
-    return (fire) => {
-      // At the first fire, not at bootstrap: until then an application may still replace the method by a spy.
-      if (!known) enhanced = this.enhancers.around(instance, method, globalEnhancers);
+    return (context) => {
+      // At the first run, not at bootstrap: until then an application may still replace the method by a spy.
+      if (!known) enhanced = this.enhancers.around(instance, method, rules);
       known = true;
-      return enhanced === undefined ? call(instance, method, fire) : enhanced(fire);
+      return enhanced === undefined ? call(instance, method, context) : enhanced(context);
     };
   }
 
@@ -51,7 +48,7 @@ export class Invocation {
 }
 
 /** An Observable is run to its end, as Nest does with what a handler returns; with or without enhancers around the method. */
-function call(instance: object, { methodName }: DiscoveredMethod, fire: FireContext): unknown {
-  const result = (instance as Record<string | symbol, Method>)[methodName]!(fire);
+function call(instance: object, { methodName }: DiscoveredMethod, context: object): unknown {
+  const result = (instance as Record<string | symbol, (context: object) => unknown>)[methodName]!(context);
   return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
 }

@@ -50,6 +50,13 @@ export class OptionReader {
     );
   }
 
+  number(name: string, fallback: number, atLeast: number, atMost: number): number {
+    const to = atMost === Number.MAX_VALUE ? '' : ` and at most ${atMost}`;
+    return this.read(name, fallback, `a number of at least ${atLeast}${to}`, (value: number) =>
+      typeof value === 'number' && value >= atLeast && value <= atMost ? value : undefined,
+    );
+  }
+
   text(name: string, fallback: string, expected: string, accept: (value: string) => boolean): string {
     return this.read(name, fallback, expected, (value: string) =>
       typeof value === 'string' && accept(value) ? value : undefined,

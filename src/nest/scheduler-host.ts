@@ -8,32 +8,51 @@ import {
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { Elector } from '../coordination/elector.js';
 import type { GuardedBackend } from '../coordination/guarded-backend.js';
-import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js';
+import { ConfigurationError, type ConfigurationFault, FireRejectedError } from '../domain/errors.js';
 import type { Coordination } from '../engine/coordination.js';
 import type { Scheduler } from '../engine/scheduler.js';
 import type { EventStream } from '../events/event-stream.js';
+import type { FireContext } from '../fire/fire-context.js';
+import type { TaskContext } from '../tasks/task.js';
+import { TaskRefusedError } from '../tasks/task-errors.js';
+import type { TaskScheduler } from '../tasks/task-scheduler.js';
 import { ApplicationLog } from './application-log.js';
 import { type CollectedEntry, collectEntries } from './collect-entries.js';
+import { type CollectedTask, collectTasks } from './collect-tasks.js';
 import { Discovery } from './discovery.js';
 import { Enhancers } from './enhancers.js';
 import { importersIfTwice } from './importers.js';
-import { COORDINATION, EVENT_STREAM, GUARDED_BACKEND, RESOLVED_OPTIONS, SCHEDULER } from './internal-tokens.js';
+import {
+  COORDINATION,
+  EVENT_STREAM,
+  GUARDED_BACKEND,
+  RESOLVED_OPTIONS,
+  SCHEDULER,
+  SINGLETON_WARNINGS,
+  TASKS,
+} from './internal-tokens.js';
 import { Invocation } from './invocation.js';
 import { containerOf } from './nest-container.js';
 import { DistributedCronRegistry } from './registry.js';
 import type { ResolvedOptions } from './resolve-options.js';
+import type { SingletonWarnings } from './singleton-warnings.js';
 import { StartLog } from './start-log.js';
 import { ELECTOR } from './tokens.js';
+
+const refusedFire = ({ entryKey, fireKey }: FireContext) => new FireRejectedError(entryKey, fireKey, 'guard');
 
 /** Ties the scheduler to the application's life: checks everything, starts last, drains first. */
 @Injectable()
 export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private collected: readonly CollectedEntry[] = [];
+  private collectedTasks: readonly CollectedTask[] = [];
   private startLog: Promise<void> = Promise.resolve();
 
   constructor(
     @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
     @Inject(SCHEDULER) private readonly scheduler: Scheduler,
+    @Inject(TASKS) private readonly tasks: TaskScheduler,
+    @Inject(SINGLETON_WARNINGS) private readonly singletonWarnings: SingletonWarnings,
     @Inject(GUARDED_BACKEND) private readonly backend: GuardedBackend | null,
     @Inject(COORDINATION) private readonly coordination: Coordination,
     @Inject(ELECTOR) private readonly elector: Elector | null,
@@ -62,6 +81,8 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
     }
     const methods = this.discovery.find();
     this.collected = collectEntries(methods, this.options, faults, this.registry.addedKeys());
+    const added = this.tasks.list().map(({ key }) => key);
+    this.collectedTasks = collectTasks(methods, this.options, faults, added);
     for (const method of methods) faults.push(...this.enhancers.faults(method));
     if (faults.length > 0) throw new ConfigurationError(faults);
     for (const { entry, schedule, options } of this.collected) this.registry.adopt(entry.key, schedule, options);
@@ -74,15 +95,26 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
           schedule,
           policies,
           claimer,
-          run: this.invocation.of(method, globalEnhancers),
+          run: this.invocation.of(method, { globalEnhancers, refusal: refusedFire }),
         })),
     );
+    this.addTasks();
+  }
+
+  private addTasks(): void {
+    const { globalEnhancers } = this.options;
+    const refusal = ({ key }: TaskContext) => new TaskRefusedError(key);
+    for (const { task, method } of this.collectedTasks) {
+      this.tasks.add({ ...task, run: this.invocation.of(method, { globalEnhancers, refusal }) });
+      if (task.kind === 'singleton') this.singletonWarnings.singletonAdded();
+    }
   }
 
   onApplicationBootstrap(): void {
     if (this.options.enabled) this.scheduler.start();
     const log = new StartLog(this.log, this.options, this.scheduler, this.backend, this.elector);
     log.entries(this.collected);
+    log.tasks(this.tasks.list());
     log.warnings(this.collected);
     // Not awaited: an application whose store is down starts all the same, and its fires wait for the store.
     this.startLog = log.coordination().then(() => log.storeWarnings());

@@ -18,9 +18,11 @@ import { Coordination } from '../engine/coordination.js';
 import { Scheduler } from '../engine/scheduler.js';
 import type { CronEvent } from '../events/cron-event.js';
 import { EventStream } from '../events/event-stream.js';
+import { TaskScheduler } from '../tasks/task-scheduler.js';
 import { ApplicationLog } from './application-log.js';
 import { Discovery } from './discovery.js';
 import { DistributedCronEvents } from './distributed-cron-events.js';
+import { DistributedTasks } from './distributed-tasks.js';
 import { Enhancers } from './enhancers.js';
 import { EventLog } from './event-log.js';
 import {
@@ -34,11 +36,14 @@ import {
   LEADERSHIP,
   RESOLVED_OPTIONS,
   SCHEDULER,
+  SINGLETON_WARNINGS,
+  TASKS,
 } from './internal-tokens.js';
 import { Invocation } from './invocation.js';
 import { DistributedCronRegistry } from './registry.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 import { SchedulerHost } from './scheduler-host.js';
+import { SingletonWarnings } from './singleton-warnings.js';
 import { CLAIMER, CLOCK, DISTRIBUTED_CRON_OPTIONS, ELECTOR, SKIPPED_FIRES } from './tokens.js';
 
 /**
@@ -78,7 +83,20 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
   {
     provide: SCHEDULER,
     useFactory: scheduler,
-    inject: [RESOLVED_OPTIONS, CLOCK, INSTANCE, EMIT, ELECTOR, COORDINATION],
+    inject: [RESOLVED_OPTIONS, CLOCK, INSTANCE, EMIT, ELECTOR, COORDINATION, TASKS],
+  },
+  { provide: TASKS, useFactory: tasks, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, HOMES, CLOCK, INSTANCE, EMIT] },
+  {
+    provide: SINGLETON_WARNINGS,
+    useFactory: (log: ApplicationLog, options: ResolvedOptions, backend: GuardedBackend | null, members: Homes) =>
+      new SingletonWarnings(log, options.enabled, backend, members),
+    inject: [ApplicationLog, RESOLVED_OPTIONS, GUARDED_BACKEND, HOMES],
+  },
+  {
+    provide: DistributedTasks,
+    useFactory: (engine: TaskScheduler, options: ResolvedOptions, warnings: SingletonWarnings) =>
+      new DistributedTasks(engine, options, warnings),
+    inject: [TASKS, RESOLVED_OPTIONS, SINGLETON_WARNINGS],
   },
   {
     provide: DistributedCronRegistry,
@@ -214,6 +232,7 @@ function scheduler(
   emit: Emit,
   elector: Elector | null,
   parts: Coordination,
+  companion: TaskScheduler,
 ): Scheduler {
   const { namespace, coordinationTimeoutMs, claimPatienceMs, drainDeadlineMs } = options;
   return new Scheduler({
@@ -227,5 +246,28 @@ function scheduler(
     drainDeadlineMs,
     elector: elector ?? undefined,
     coordination: parts,
+    companion,
+  });
+}
+
+function tasks(
+  options: ResolvedOptions,
+  backend: GuardedBackend | null,
+  members: Homes,
+  clock: Clock,
+  instance: InstanceIdentity,
+  emit: Emit,
+): TaskScheduler {
+  const { namespace, leaseTtlMs, drainDeadlineMs } = options;
+  return new TaskScheduler({
+    clock,
+    random: systemRandom,
+    emit,
+    instanceId: instance.id,
+    namespace,
+    leaseTtlMs,
+    drainDeadlineMs,
+    homes: members,
+    backend: backend ?? undefined,
   });
 }

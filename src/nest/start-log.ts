@@ -1,6 +1,7 @@
 import type { Elector } from '../coordination/elector.js';
 import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import type { EntryView, Scheduler } from '../engine/scheduler.js';
+import type { TaskView } from '../tasks/task.js';
 import { type ApplicationLog, messageOf } from './application-log.js';
 import type { CollectedEntry } from './collect-entries.js';
 import type { ResolvedOptions } from './resolve-options.js';
@@ -21,6 +22,11 @@ export class StartLog {
       if (!entry.enabled) this.entry(entry.key, entry.schedule.label, entry.schedule.timeZone, 'disabled');
     }
     for (const view of this.scheduler.list()) this.entry(view.key, view.expression, view.timeZone, this.nextOf(view));
+  }
+
+  tasks(views: readonly TaskView[]): void {
+    const state = this.options.enabled ? '' : ', not scheduled (enabled: false)';
+    for (const { key, kind } of views) this.log.log(`task ${key}: ${kind}${state}`);
   }
 
   private entry(key: string, expression: string, timeZone: string | undefined, next: string): void {

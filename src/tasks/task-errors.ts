@@ -67,3 +67,12 @@ export class TaskLeaseLostError extends DistributedCronError {
     );
   }
 }
+
+/** A guard of the application refused the run. The task goes on, with backoff. */
+export class TaskRefusedError extends DistributedCronError {
+  readonly code = 'TASK_REFUSED';
+
+  constructor(readonly taskKey: string) {
+    super(`A guard refused a run of task "${taskKey}".`);
+  }
+}
