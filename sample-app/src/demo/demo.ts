@@ -45,8 +45,10 @@ export class Demo {
     private readonly display: Display,
     interrupted: AbortSignal,
   ) {
-    const tooLong = AbortSignal.timeout(wanted.seconds * 1_000 + LONGEST_REST_MS);
-    this.over = AbortSignal.any([interrupted, this.failure.signal, tooLong]);
+    const longestMs = wanted.seconds * 1_000 + LONGEST_REST_MS;
+    const tooLong = () => this.failure.abort(new Error(`not all orders were invoiced within ${longestMs / 1_000} s`));
+    setTimeout(tooLong, longestMs).unref();
+    this.over = AbortSignal.any([interrupted, this.failure.signal]);
     this.customers = new Customers(() => this.fleet.urls(), this.over);
   }
 
@@ -128,7 +130,7 @@ export class Demo {
     const { replicas, store } = this.wanted;
     if (replicas === 1) return this.display.note('a fleet of one: its replica is not killed');
     if (store === 'none') return this.display.note('no coordination: nobody is killed, there is enough to see');
-    const { standstill, fire } = await awaitStandstill(this.fleet, this.board, () => this.standstill);
+    const { standstill, fire } = await awaitStandstill(this.fleet, this.board, () => this.standstill, this.over);
     const held = this.books.openOrders();
     const { name, pid } = standstill.replica;
     this.display.note(`replica ${name} (pid ${pid}) killed inside ${fire.fireKey}; ${held.length} orders stay open`);
