@@ -128,6 +128,18 @@ describe('a run whose wall clock jumps ahead by more than the lease', () => {
   });
 });
 
+describe('a run whose wall clock is set back by more than the lease', () => {
+  test('trusts its lease no longer for that', async () => {
+    const { a, own, advance, stall } = stallable();
+    const method = held();
+    start(a, method.run);
+    await advance(SECOND);
+    own.step(-2 * LEASE_TTL);
+    await stall(LEASE_TTL);
+    expect(method.calls[0]?.context.signal.reason).toMatchObject({ code: 'TASK_LEASE_LOST', reason: 'lapsed' });
+  });
+});
+
 describe('a run whose renewals do not arrive', () => {
   test('is aborted before the lease can expire, so another replica that waits for it runs alone', async () => {
     const path = { cut: false };
