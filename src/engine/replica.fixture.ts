@@ -115,6 +115,7 @@ export function replica(options: ReplicaOptions = {}) {
     random,
     instance: { id, hostname: 'host', pid: 1 },
     emit: (event) => stream.emit(event),
+    watched: () => stream.observed,
     drainDeadlineMs: options.drainDeadlineMs ?? 10 * SECOND,
     elector: options.elector,
     coordination: new Coordination({

@@ -23,6 +23,8 @@ export interface SchedulerParts {
   readonly random: Random;
   readonly instance: InstanceIdentity;
   readonly emit: (event: CronEvent) => void;
+  /** Whether anybody would see an event of what merely went as planned. */
+  readonly watched: () => boolean;
   readonly namespace: string;
   readonly coordinationTimeoutMs: number;
   readonly claimPatienceMs: number;
@@ -65,6 +67,7 @@ export class Scheduler {
       clock: parts.clock,
       instanceId: parts.instance.id,
       emit: parts.emit,
+      watched: parts.watched,
       send: (pass) => this.pipeline.send(pass),
       entries: () => this.table.all(),
     });
@@ -73,6 +76,7 @@ export class Scheduler {
       random: parts.random,
       alarms: this.loop.alarms,
       emit: parts.emit,
+      watched: parts.watched,
       instanceId: parts.instance.id,
       namespace: parts.namespace,
       coordinationTimeoutMs: parts.coordinationTimeoutMs,

@@ -20,6 +20,7 @@ interface WakeLoopParts {
   readonly clock: Clock;
   readonly instanceId: string;
   readonly emit: (event: CronEvent) => void;
+  readonly watched: () => boolean;
   readonly send: (pass: Pass) => void;
   readonly entries: () => Iterable<Entry>;
 }
@@ -83,6 +84,7 @@ export class WakeLoop {
       this.heap.push(entry);
       if (!this.turning && this.heap.peek() === entry) this.setTimer();
     }
+    if (!this.parts.watched()) return;
     this.parts.emit({
       type: 'entry.scheduled',
       atMs: this.parts.clock.now(),
@@ -135,18 +137,11 @@ export class WakeLoop {
 
   private fireDue(nowMs: number): void {
     if (nowMs < this.reachedMs - EARLY_WAKE_MS) this.planAgain(nowMs);
-    const { heap } = this;
-    // As they were when their time came: a method that runs before them in this turn may change them. Three arrays, since an object for each
-    // of ten thousand entries is what the collector then spends its time on.
-    const entries: Entry[] = [];
-    const dueAtMs: number[] = [];
-    const generations: number[] = [];
-    for (let entry = heap.peek(); entry !== undefined && entry.dueAtMs <= nowMs; entry = heap.peek()) {
-      heap.remove(entry);
-      entries.push(entry);
-      dueAtMs.push(entry.dueAtMs);
-      generations.push(entry.generation);
-    }
+    const entries = this.heap.takeDue(nowMs);
+    // As they were when their time came: a method that runs before them in this turn may change them. Two arrays, since an object for each of ten
+    // thousand entries is what the collector then spends its time on.
+    const dueAtMs = entries.map((entry) => entry.dueAtMs);
+    const generations = entries.map((entry) => entry.generation);
     const reachedMs = entries.map((entry, index) => this.fire(entry, dueAtMs[index]!, generations[index]!, nowMs));
     for (let index = 0; index < entries.length; index++) {
       const entry = entries[index]!;

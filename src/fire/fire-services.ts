@@ -15,6 +15,8 @@ export interface FireServices {
   readonly random: Random;
   readonly alarms: Alarms;
   readonly emit: (event: CronEvent) => void;
+  /** Whether anybody would see an event of what merely went as planned. Such events are not made for nobody: a fire costs about as much as they do. */
+  readonly watched: () => boolean;
   readonly instanceId: string;
   readonly namespace: string;
   readonly coordinationTimeoutMs: number;

@@ -75,6 +75,7 @@ export function pipelineOf(options: PipelineOptions = {}) {
     elector: options.elector,
     homes: options.homeTo && { isHere: options.homeTo },
     emit: (event) => void events.push(event),
+    watched: () => true,
     draining: () => drain.draining,
     outOfTime: () => drain.outOfTime,
     drainDeadlineMs: 10_000,

@@ -83,7 +83,7 @@ export class Pipeline {
     } else {
       this.releaseSlot(pass);
     }
-    this.services.emit(this.terminalEvent(pass, outcome));
+    if (outcome.kind !== 'completed' || this.services.watched()) this.services.emit(this.terminalEvent(pass, outcome));
     pass.onEnd?.(outcome);
     // A method that has not returned may still use what the application closes after the drain.
     if (!pass.overdue || pass.abandoned) this.forget(pass);

@@ -83,7 +83,7 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
   {
     provide: SCHEDULER,
     useFactory: scheduler,
-    inject: [RESOLVED_OPTIONS, CLOCK, INSTANCE, EMIT, ELECTOR, COORDINATION, TASKS],
+    inject: [RESOLVED_OPTIONS, CLOCK, INSTANCE, EMIT, ELECTOR, COORDINATION, TASKS, EVENT_STREAM],
   },
   { provide: TASKS, useFactory: tasks, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, HOMES, CLOCK, INSTANCE, EMIT] },
   {
@@ -233,6 +233,7 @@ function scheduler(
   elector: Elector | null,
   parts: Coordination,
   companion: TaskScheduler,
+  stream: EventStream,
 ): Scheduler {
   const { namespace, coordinationTimeoutMs, claimPatienceMs, drainDeadlineMs } = options;
   return new Scheduler({
@@ -240,6 +241,7 @@ function scheduler(
     random: systemRandom,
     instance,
     emit,
+    watched: () => stream.observed,
     namespace,
     coordinationTimeoutMs,
     claimPatienceMs,

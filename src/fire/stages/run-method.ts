@@ -8,16 +8,13 @@ export function runMethod(pass: Pass, services: FireServices): Outcome | Promise
   const { fire, entry } = pass;
   if (services.outOfTime())
     return { kind: 'failed', error: new DrainDeadlineError(services.drainDeadlineMs), durationMs: 0 };
-  const startedAtMs = services.clock.monotonic();
   const context = new RunContext(fire);
-  const atMs = services.clock.now();
-  services.emit({
-    type: 'fire.started',
-    atMs,
-    instanceId: services.instanceId,
-    fire,
-    latenessMs: atMs - fire.scheduledAt.getTime(),
-  });
+  if (services.watched()) {
+    const atMs = services.clock.now();
+    const latenessMs = atMs - fire.scheduledAt.getTime();
+    services.emit({ type: 'fire.started', atMs, instanceId: services.instanceId, fire, latenessMs });
+  }
+  const startedAtMs = services.clock.monotonic();
   let returned: unknown;
   try {
     returned = runInFire(context, entry.run);
