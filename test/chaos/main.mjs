@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureInstalled } from '../../scripts/install.mjs';
 import { tallyLine } from '../../scripts/tally.mjs';
-import { compileInto, environment } from '../processes/compile.mjs';
 import { installServers } from '../servers/install.mjs';
 
 const ALL = ['sqlite', 'redis', 'postgres'];
@@ -16,6 +15,8 @@ const given = process.argv.slice(2);
 const place = given.findIndex((argument, i) => given[i - 1] === '--store' && argument === 'all');
 
 await ensureInstalled();
+// Needs what has just been installed.
+const { compileInto, environment } = await import('../processes/compile.mjs');
 if (given.includes('redis') || given.includes('postgres') || place > 0) installServers();
 const folder = mkdtempSync(join(tmpdir(), 'nestjs-distributed-cron-chaos-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
