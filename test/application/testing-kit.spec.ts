@@ -153,6 +153,14 @@ describe('fleet', () => {
     await expect(fleet(0, build)).rejects.toThrow(RangeError);
   });
 
+  it('a replica that cannot be put together fails the test, and does not end the process', async () => {
+    @Injectable()
+    class Lost {
+      constructor(@Inject('nobody provides this') readonly missing: unknown) {}
+    }
+    await expect(fleet(1, () => ({ providers: [Lost] }), { logger: false })).rejects.toThrow('nobody provides this');
+  });
+
   it('closes without a test that moves time: a method that still runs is aborted at the drain deadline', async () => {
     const { advance, close, clock, recorder, replicas } = await opened(2, () => ({ providers: [Held] }));
     await advance(60 * SECOND);
@@ -181,7 +189,7 @@ describe('a replica of a fleet', () => {
       .filter(({ latenessMs }) => latenessMs > 0);
     expect(late.length).toBeGreaterThan(0);
     expect(late.every(({ latenessMs }) => latenessMs === 2 * SECOND)).toBe(true);
-    // Not the fires of the last two seconds: those whose home is dead would run later.
+    // Those of the last two seconds may still wait for a home that is dead.
     const keys = recorder.ofType('fire.started').map(({ fire }) => fire.fireKey);
     expect(new Set(keys).size).toBe(keys.length);
     expect(keys.length).toBeGreaterThanOrEqual(58);
