@@ -2,18 +2,28 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
+  CLAIMER,
   CLOCK,
   type Clock,
   DistributedCron,
+  DistributedCronEvents,
   DistributedCronModule,
   type DistributedCronModuleOptions,
   DistributedCronRegistry,
+  DistributedTasks,
   type FireContext,
   ParallelTask,
   SingletonTask,
   type TaskContext,
 } from 'nestjs-distributed-cron';
-import { type BuildReplica, type Fleet, type FleetOptions, fleet } from 'nestjs-distributed-cron/testing';
+import {
+  type BuildReplica,
+  type Fleet,
+  type FleetOptions,
+  fleet,
+  recorder,
+  VirtualClock,
+} from 'nestjs-distributed-cron/testing';
 
 jest.setTimeout(60_000);
 
@@ -275,5 +285,80 @@ describe('a replica of a fleet', () => {
     expect(Math.max(...home.recorder.ofType('task.started').map(({ fencingToken }) => fencingToken ?? 0))).toBeLessThan(
       tokens.at(-1)!,
     );
+  });
+});
+
+/** What docs/testing.md says its examples do; test/docs holds them to compile. */
+describe('the guide to testing', () => {
+  @Injectable()
+  class Jobs extends Tasks {
+    @DistributedCron('0 9 * * MON-FRI', { key: 'report', timeZone: 'Europe/Berlin' })
+    report({ scheduledAt }: FireContext) {
+      return `report of ${scheduledAt.toISOString()}`;
+    }
+  }
+
+  @Injectable()
+  class Nightly {
+    @DistributedCron('30 2 * * *', { key: 'nightly', timeZone: 'Europe/Berlin' })
+    run() {}
+  }
+
+  it('runs a method here and now in an application whose schedules are off', async () => {
+    const testing = await Test.createTestingModule({
+      imports: [DistributedCronModule.forRoot({ enabled: false })],
+      providers: [Jobs],
+    }).compile();
+    const app = await testing.init();
+    expect(await app.get(DistributedCronRegistry).triggerAndWait('report')).toMatch(/^report of 20/);
+    expect(await app.get(DistributedTasks).runNow('sync')).toBe(SECOND);
+    await app.close();
+  });
+
+  it('moves through a night without 02:30 in no time', async () => {
+    const clock = new VirtualClock('2026-03-28T12:00:00Z');
+    const testing = await Test.createTestingModule({ imports: [DistributedCronModule.forRoot()], providers: [Nightly] })
+      .overrideProvider(CLOCK)
+      .useValue(clock)
+      .compile();
+    const told = recorder(testing.get(DistributedCronEvents), { clock });
+    const app = await testing.init();
+    await clock.advance(2 * 86_400_000);
+    expect(told.count('scheduler.started')).toBe(1);
+    expect(told.ofType('fire.started').map(({ fire }) => fire.fireKey)).toEqual([
+      'nightly@2026-03-29T01:00:00Z',
+      'nightly@2026-03-30T00:30:00Z',
+    ]);
+    await app.close();
+  });
+
+  it('gives the answer of a claimer that the test brings', async () => {
+    const clock = new VirtualClock('2026-03-02T07:59:00Z');
+    const testing = await Test.createTestingModule({ imports: [DistributedCronModule.forRoot()], providers: [Jobs] })
+      .setLogger(false as never)
+      .overrideProvider(CLOCK)
+      .useValue(clock)
+      .overrideProvider(CLAIMER)
+      .useValue({ claim: async () => false })
+      .compile();
+    const told = recorder(testing.get(DistributedCronEvents), { clock });
+    const app = await testing.init();
+    await clock.advance(60_000);
+    expect(told.skips('report').map(({ reason }) => reason)).toEqual(['already-claimed']);
+    await app.close();
+  });
+
+  it('hands replicas what they share, and changes a schedule by configuration', async () => {
+    const sent: string[] = [];
+    const build: BuildReplica = ({ memberName }) => ({
+      providers: [Reports, { provide: 'MAILER', useValue: (text: string) => sent.push(`${memberName} ${text}`) }],
+      options: { placement: 'spread', entries: { report: { cron: '*/10 * * * * *' } } },
+    });
+    const { advance, recorder: told, replicas } = await opened(3, build, { start: '2026-03-02T07:59:00Z' });
+    for (const { app } of replicas) app.get<(text: string) => void>('MAILER')('up');
+    replicas[0]!.kill();
+    await advance(60_000);
+    expect(sent).toEqual(['replica-0 up', 'replica-1 up', 'replica-2 up']);
+    expect(told.runs('report').length).toBeGreaterThanOrEqual(5);
   });
 });
