@@ -315,20 +315,17 @@ describe('the guide to testing', () => {
     await app.close();
   });
 
-  it('moves through a night without 02:30 in no time', async () => {
-    const clock = new VirtualClock('2026-03-28T12:00:00Z');
+  it('moves through a night without 02:30', async () => {
+    const clock = new VirtualClock('2026-03-29T00:00:00Z');
     const testing = await Test.createTestingModule({ imports: [DistributedCronModule.forRoot()], providers: [Nightly] })
       .overrideProvider(CLOCK)
       .useValue(clock)
       .compile();
     const told = recorder(testing.get(DistributedCronEvents), { clock });
     const app = await testing.init();
-    await clock.advance(2 * 86_400_000);
+    await clock.advance(3 * 3_600_000);
     expect(told.count('scheduler.started')).toBe(1);
-    expect(told.ofType('fire.started').map(({ fire }) => fire.fireKey)).toEqual([
-      'nightly@2026-03-29T01:00:00Z',
-      'nightly@2026-03-30T00:30:00Z',
-    ]);
+    expect(told.ofType('fire.started').map(({ fire }) => fire.fireKey)).toEqual(['nightly@2026-03-29T01:00:00Z']);
     await app.close();
   });
 
