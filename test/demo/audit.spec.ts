@@ -92,6 +92,14 @@ describe('the audit of the demo', () => {
     ]);
   });
 
+  test('a parcel that was sent twice is a fault', () => {
+    ranAll();
+    ordered('a');
+    invoiced(1, 1);
+    shop.run('INSERT INTO parcel VALUES (1, 1), (1, 2)');
+    expect(found(['a']).faults).toEqual(['1 parcels too many']);
+  });
+
   test('a gap in the invoice numbers is a fault', () => {
     ranAll();
     ordered('a');

@@ -24,6 +24,12 @@ CREATE TABLE IF NOT EXISTS invoice (
 );
 CREATE INDEX IF NOT EXISTS invoice_by_order ON invoice (order_id);
 CREATE INDEX IF NOT EXISTS invoice_by_fire ON invoice (fire_key);
+CREATE TABLE IF NOT EXISTS parcel (
+  order_id INTEGER NOT NULL REFERENCES shop_order (id),
+  fencing_token INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS parcel_by_order ON parcel (order_id);
+CREATE INDEX IF NOT EXISTS parcel_by_token ON parcel (fencing_token);
 CREATE TABLE IF NOT EXISTS stock_booking (
   sku TEXT NOT NULL REFERENCES item (sku),
   sold INTEGER NOT NULL,

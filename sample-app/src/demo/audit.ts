@@ -63,6 +63,7 @@ export function audit({ replicas, books, expected, fromMs, untilMs, acknowledged
   fault(tally.duplicates, 'runs too many');
   fault(tally.double, 'orders were invoiced more than once');
   fault(tally.orders - tally.invoiced, 'orders were not invoiced');
+  fault(books.parcelsTooMany(), 'parcels too many');
   fault(forgotten, 'orders were acknowledged and are not in the database');
   fault(books.missingInvoiceNumbers(), 'invoice numbers are missing');
   fault(unexpected.length, `runs of no expected fire: ${unexpected.join(', ')}`);

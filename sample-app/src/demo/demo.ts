@@ -17,6 +17,8 @@ import { awaitStandstill, type Standstill } from './kill';
 import type { FromReplica } from './messages';
 import type { ReplicaProcess } from './replica-process';
 import { ShopBooks } from './shop-books';
+import { TaskBoard, type TaskMove } from './task-board';
+import { moveNote, taskLines, taskSummary } from './task-line';
 
 /** Beyond the time it was asked to run. */
 const LONGEST_REST_MS = 60_000;
@@ -31,6 +33,7 @@ export class Demo {
   private readonly books = new ShopBooks(this.database);
   private readonly fleet = new Fleet();
   private readonly board = new FireBoard(() => this.fleet.live().map(({ name }) => name));
+  private readonly tasks = new TaskBoard();
   private readonly customers: Customers;
   private readonly over: AbortSignal;
   private readonly failure = new AbortController();
@@ -97,6 +100,7 @@ export class Demo {
     await wait(Math.max(0, endMs - Date.now()));
     const untilMs = await this.quietMoment(fromMs);
     this.quietMs = untilMs;
+    for (const key of this.tasks.keys()) this.display.note(taskSummary(this.tasks, key, this.fleet.replicas));
 
     const stuck = await this.fleet.end();
     const expected = expectedFires(fromMs, untilMs);
@@ -121,6 +125,10 @@ export class Demo {
       replica.kill();
       this.standstill = { replica, fireKey: message.fireKey };
     }
+    if (message.type === 'task') {
+      const move = this.tasks.take(replica.name, message);
+      if (move !== undefined) this.noteMove(move);
+    }
     this.board.take(replica.name, message);
     this.show();
   }
@@ -135,6 +143,12 @@ export class Demo {
     const { name, pid } = standstill.replica;
     this.display.note(`replica ${name} (pid ${pid}) killed inside ${fire.fireKey}; ${held.length} orders stay open`);
     void this.noteRescue(held, nextInvoiceRun(fire.instantMs));
+  }
+
+  /** While replicas start and drain homes move often, and without coordination a singleton is everywhere. */
+  private noteMove(move: TaskMove): void {
+    if (this.allStartedMs === undefined || this.quietMs < Date.now() || this.wanted.store === 'none') return;
+    this.display.note(moveNote(move, this.fleet.replicas));
   }
 
   private async noteRescue(held: readonly number[], next: ExpectedFire): Promise<void> {
@@ -162,6 +176,7 @@ export class Demo {
     const replicas = this.fleet.replicas.map(({ name, pid }) => `${name} (pid ${pid})`).join(', ');
     const config = { ...shopConfig(), store: this.wanted.store };
     this.display.note(`replicas ${replicas} on one file, ${this.databasePath}; ${coordinator(config)}`);
+    for (const place of this.tasks.places()) this.noteMove(place);
   }
 
   /** The fires that count: while all replicas are up, but for the one that is killed, and none drains. */
@@ -176,11 +191,13 @@ export class Demo {
     const fires = this.board.reported().filter(({ instantMs }) => instantMs > allStartedMs && instantMs <= quietMs);
     const lines = fires.map((fire) => ({ fire, line: fireLine(fire, sources) }));
     const concluded = lines.filter(({ fire }) => this.board.isConcluded(fire)).map(({ line }) => line);
+    const workOf = (key: string) => (key === 'dispatch' ? `${this.books.parcels()} parcels` : '');
     const status = `${this.fleet.live().length} of ${this.wanted.replicas} replicas, ${this.books.orders().length} orders, ${this.books.invoicedOrders()} invoiced`;
     this.display.show(
       lines.map(({ line }) => line),
       new Set(concluded),
       status,
+      taskLines(this.tasks, this.fleet.replicas, workOf),
     );
   }
 

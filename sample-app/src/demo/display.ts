@@ -3,8 +3,8 @@ import type { FireLine } from './fire-line';
 
 /** What a person watches. */
 export interface Display {
-  /** Called often: `lines` are the fires in order, `concluded` those that will not change any more. */
-  show(lines: readonly FireLine[], concluded: ReadonlySet<FireLine>, status: string): void;
+  /** Called often: `lines` are the fires in order, `concluded` those that will not change any more; `tasks` the table of the tasks. */
+  show(lines: readonly FireLine[], concluded: ReadonlySet<FireLine>, status: string, tasks: readonly string[]): void;
   /** Something beside the fires. */
   note(text: string): void;
 }
@@ -28,7 +28,7 @@ function text(line: FireLine): string {
     .trimEnd();
 }
 
-/** For a pipe or a file: a line when a fire is concluded. */
+/** For a pipe or a file: a line when a fire is concluded. Of the tasks the notes tell. */
 export class AppendedLines implements Display {
   private readonly written = new Set<string>();
   private hasHeading = false;
@@ -62,21 +62,22 @@ const PLAIN = '\u001b[0m';
 export class LiveTable implements Display {
   private readonly notes: string[] = [];
   private drawn = 0;
-  private last: Parameters<Display['show']> = [[], new Set(), ''];
+  private last: Parameters<Display['show']> = [[], new Set(), '', []];
 
   constructor(private readonly terminal: WriteStream) {}
 
   show(...shown: Parameters<Display['show']>): void {
     this.last = shown;
-    const [lines, concluded, status] = shown;
+    const [lines, concluded, status, tasks] = shown;
     // The rest of a small terminal's height would scroll away and could not be redrawn.
-    const height = Math.max(3, Math.min(ROWS_SHOWN, this.terminal.rows - NOTES_SHOWN - 4));
+    const height = Math.max(3, Math.min(ROWS_SHOWN, this.terminal.rows - NOTES_SHOWN - tasks.length - 4));
     const rows = lines.slice(-height).map((line) => {
       const style = line.work.includes('KILLED') ? RED : concluded.has(line) ? '' : DIM;
       return `${style}${this.fit(text(line))}${PLAIN}`;
     });
     const drawing = [
       `${BOLD}${this.fit(status)}${PLAIN}`,
+      ...tasks.map((line, row) => `${row === 0 ? DIM : ''}${this.fit(line)}${PLAIN}`),
       `${DIM}${this.fit(HEADING)}${PLAIN}`,
       ...rows,
       ...this.notes.slice(-NOTES_SHOWN).map((note) => this.fit(`* ${note}`)),

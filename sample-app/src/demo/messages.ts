@@ -5,6 +5,15 @@ export type FireReport =
   | { readonly kind: 'failed'; readonly error: string }
   | { readonly kind: 'not-run'; readonly reason: string; readonly error?: string };
 
+/** What happened to a task on one replica. */
+export interface TaskReport {
+  readonly type: 'task';
+  readonly key: string;
+  readonly kind: 'singleton' | 'parallel';
+  /** `home`: this replica is the singleton's home from now on. */
+  readonly what: 'started' | 'failed' | 'home' | 'not-home';
+}
+
 /** What a replica tells the launcher. */
 export type FromReplica =
   | { readonly type: 'started'; readonly url: string }
@@ -16,6 +25,7 @@ export type FromReplica =
       readonly report: FireReport;
     }
   | { readonly type: 'missed'; readonly entryKey: string; readonly firstMs: number; readonly lastMs: number }
+  | TaskReport
   /** Sent from within the transaction; the replica stands still there until it is killed. */
   | { readonly type: 'inside-transaction'; readonly fireKey: string };
 

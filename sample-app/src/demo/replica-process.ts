@@ -23,7 +23,7 @@ export class ReplicaProcess {
   url: string | undefined;
   /** The last lines it wrote. */
   readonly lines: string[] = [];
-  killed = false;
+  killedMs: number | undefined;
   private ending = false;
   private readonly child: ChildProcess;
   private readonly exited: Promise<unknown>;
@@ -49,6 +49,10 @@ export class ReplicaProcess {
 
   get pid(): number | undefined {
     return this.child.pid;
+  }
+
+  get killed(): boolean {
+    return this.killedMs !== undefined;
   }
 
   get isUp(): boolean {
@@ -77,7 +81,7 @@ export class ReplicaProcess {
 
   /** As a crash, or the kernel when memory is short: no chance to do anything. */
   kill(): void {
-    this.killed = true;
+    this.killedMs = Date.now();
     this.ending = true;
     this.url = undefined;
     this.child.kill('SIGKILL');

@@ -7,6 +7,7 @@ import { Invoices } from '../invoicing/invoices';
 import { reportOf } from './fire-reports';
 import { standStillWhenTold } from './kill-point';
 import type { FromReplica } from './messages';
+import { taskReportOf } from './task-reports';
 
 /** One replica of the shop, as main.ts starts it, that also tells the launcher what happens. */
 async function startReplica(): Promise<void> {
@@ -17,7 +18,7 @@ async function startReplica(): Promise<void> {
   const app = await NestFactory.create(AppModule, { forceCloseConnections: true, logger: ['fatal', 'error', 'warn'] });
   app.enableShutdownHooks(['SIGTERM']);
   app.get(DistributedCronEvents).events$.subscribe((event) => {
-    const report = reportOf(event);
+    const report = reportOf(event) ?? taskReportOf(event);
     if (report !== undefined) tell(report);
   });
   standStillWhenTold(app.get(Invoices, { strict: false }));

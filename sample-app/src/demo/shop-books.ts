@@ -35,6 +35,14 @@ export class ShopBooks {
     );
   }
 
+  parcels(): number {
+    return this.count('SELECT count(*) AS n FROM parcel');
+  }
+
+  parcelsTooMany(): number {
+    return this.count('SELECT count(*) - count(DISTINCT order_id) AS n FROM parcel');
+  }
+
   /** Numbers that no invoice has although a later one exists. */
   missingInvoiceNumbers(): number {
     return this.count('SELECT coalesce(max(number), 0) - count(*) AS n FROM invoice');
