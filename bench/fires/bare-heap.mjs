@@ -21,12 +21,12 @@ export class BareHeap {
     );
   }
 
+  /** As one would write it: take the next, run it, put it back with its next instant. */
   turn() {
     const nowMs = Date.now();
-    const due = [];
-    while (this.items.length > 0 && this.items[0].dueAtMs <= nowMs) due.push(this.pop());
-    for (const item of due) item.run();
-    for (const item of due) {
+    while (this.items.length > 0 && this.items[0].dueAtMs <= nowMs) {
+      const item = this.pop();
+      item.run();
       item.dueAtMs = item.schedule.next(item.dueAtMs);
       this.push(item);
     }
