@@ -8,6 +8,8 @@ const library = Object.fromEntries(
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
+  // Ends a test that hangs. None waits for real time that long, and none may fail because the machine is busy.
+  testTimeout: 60_000,
   // All cores: by itself Jest leaves one free, which on a machine with two halves the speed.
   maxWorkers: '100%',
   roots: ['<rootDir>/src', '<rootDir>/test'],

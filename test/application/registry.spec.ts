@@ -34,7 +34,12 @@ beforeEach(async () => {
   });
   registry = application.registry;
 });
-afterEach(() => application.app.close());
+afterEach(async () => {
+  const closed = application.app.close();
+  // Some methods here never end: close waits for them until the drain deadline.
+  await application.clock.advance(12_000);
+  await closed;
+});
 
 const nextOf = (key: string) => registry.next(key)[0]?.toISOString();
 const thrown = (call: () => unknown): unknown => {
