@@ -45,6 +45,7 @@ async function coordinated(store) {
   check('a lost fire has its reason', lost.length === counted.lost && lost.every((line) => /killed|missed/.test(line)));
   check('every order is invoiced, once', counted.invoiced === counted.orders && counted.double === 0);
   check('a replica was killed in its transaction', /KILLED inside its transaction/.test(shop.output));
+  check('no parcel was sent twice', shop.code === 0 && !/parcels too many/.test(shop.output));
   check('the singleton task ran', /runs of dispatch: .*[1-9]\d* on replica/.test(shop.output));
   check(
     'the parallel task ran on each replica',
