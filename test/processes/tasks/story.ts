@@ -8,6 +8,8 @@ type StandingStill = Extract<FromReplica, { type: 'standing-still' }>;
 
 /** What became of a fleet of four that was harmed three times. */
 export interface Story {
+  /** When all processes first saw one another. */
+  readonly agreedAtMs: number;
   readonly crash: { readonly home: string; readonly atMs: number; readonly next: KeptEffect };
   readonly stall: {
     readonly home: string;
@@ -31,12 +33,13 @@ const RUNS = 4;
 /** Each step waits for what the processes tell, never for time. */
 export async function tellStory(fleet: TaskFleet): Promise<Story> {
   await fleet.agreed();
+  const agreedAtMs = Date.now();
   await fleet.runs(RUNS);
   const crash = await killHome(fleet);
   const stall = await stopHome(fleet);
   const close = await closeHome(fleet);
   await fleet.runs(RUNS);
-  return { crash, stall, close };
+  return { agreedAtMs, crash, stall, close };
 }
 
 async function killHome(fleet: TaskFleet): Promise<Story['crash']> {

@@ -2,8 +2,8 @@ import { ApplicationProcess } from '../application-process.js';
 import type { KeptEffect } from './effect.js';
 import type { FromReplica, Order, TaskReplicaSettings } from './messages.js';
 
-/** For any one step; a step takes a few seconds at most on a quiet machine. */
-const STEP_LIMIT_MS = 30_000;
+/** For any one step, the start of all processes too; a step takes a few seconds at most on a quiet machine. */
+const STEP_LIMIT_MS = 60_000;
 
 /** What is known of a fleet of processes by what they tell. */
 export class TaskFleet {
