@@ -4,6 +4,7 @@ import { nearest } from './option-reader.js';
 import type { DistributedCronEntryOptions } from './options.js';
 import { type ResolvedEntry, resolveEntry } from './resolve-entry.js';
 import type { ResolvedOptions } from './resolve-options.js';
+import { hasShortName } from './short-name.js';
 
 /** An entry that a decorator wrote, ready to be scheduled. */
 export interface CollectedEntry {
@@ -14,9 +15,6 @@ export interface CollectedEntry {
   /** The key comes from names that a minifier has made up, or from none: the next build may change it. */
   readonly keyFromShortName: boolean;
 }
-
-/** Class names below this length come from a minifier. */
-const SHORTEST_CLASS_NAME = 3;
 
 /**
  * From decorated methods to entries. Every fault of every entry goes to `faults`; only sound entries are answered. `added` are the keys of entries that code
@@ -40,7 +38,7 @@ export function collectEntries(
       // What else is wrong with it belongs in the same report.
       const entry = resolveEntry({ subject, defaultKey: subject, schedule, options }, module, faults);
       if (entry === undefined || faults.length > faultsBefore) continue;
-      const keyFromShortName = key === undefined && method.className.length < SHORTEST_CLASS_NAME;
+      const keyFromShortName = key === undefined && hasShortName(method);
       collected.push({ entry, method, schedule, options, keyFromShortName });
     }
   }

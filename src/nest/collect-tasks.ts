@@ -3,12 +3,15 @@ import type { TaskDefinition } from '../tasks/task.js';
 import type { DiscoveredMethod } from './discovery.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { resolveTask } from './resolve-task.js';
+import { hasShortName } from './short-name.js';
 import { singletonFaults } from './singleton-rule.js';
 
 /** A task that a decorator wrote, ready to be scheduled. */
 export interface CollectedTask {
   readonly task: Omit<TaskDefinition, 'run'>;
   readonly method: DiscoveredMethod;
+  /** The key comes from names that a minifier has made up, or from none: the next build may change it. */
+  readonly keyFromShortName: boolean;
 }
 
 /**
@@ -32,7 +35,9 @@ export function collectTasks(
       if (other === undefined) places.set(key, place);
       else faults.push(duplicate(place, key, other));
       const task = resolveTask({ subject, key, kind, options }, faults);
-      if (task !== undefined && other === undefined) collected.push({ task, method });
+      if (task === undefined || other !== undefined) continue;
+      const keyFromShortName = (options?.key ?? undefined) === undefined && hasShortName(method);
+      collected.push({ task, method, keyFromShortName });
     }
   }
   if (collected.some(({ task }) => task.kind === 'singleton')) faults.push(...singletonFaults(module));

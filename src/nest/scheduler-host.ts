@@ -115,7 +115,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
     const log = new StartLog(this.log, this.options, this.scheduler, this.backend, this.elector);
     log.entries(this.collected);
     log.tasks(this.tasks.list());
-    log.warnings(this.collected);
+    log.warnings(this.collected, this.collectedTasks);
     // Not awaited: an application whose store is down starts all the same, and its fires wait for the store.
     this.startLog = log.coordination().then(() => log.storeWarnings());
   }

@@ -4,6 +4,7 @@ import type { EntryView, Scheduler } from '../engine/scheduler.js';
 import type { TaskView } from '../tasks/task.js';
 import { type ApplicationLog, messageOf } from './application-log.js';
 import type { CollectedEntry } from './collect-entries.js';
+import type { CollectedTask } from './collect-tasks.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
 /** What on-call looks for first: which entries there are, when they fire next, and what coordinates them. */
@@ -39,13 +40,11 @@ export class StartLog {
     return nextAt === null ? 'no further instant' : `next ${nextAt.toISOString()}`;
   }
 
-  warnings(collected: readonly CollectedEntry[]): void {
-    for (const { entry, method, keyFromShortName } of collected) {
-      if (!keyFromShortName) continue;
-      this.log.warn(
-        `entry ${entry.key}: its key comes from ${method.className === '' ? 'a class without a name' : `the class name "${method.className}", which looks like a minifier's`}. Give it a key, or the next build may change its identity.`,
-      );
-    }
+  warnings(collected: readonly CollectedEntry[], tasks: readonly CollectedTask[]): void {
+    for (const { entry, method, keyFromShortName } of collected)
+      if (keyFromShortName) this.shortKey(`entry ${entry.key}`, method.className);
+    for (const { task, method, keyFromShortName } of tasks)
+      if (keyFromShortName) this.shortKey(`task ${task.key}`, method.className);
     if (!this.options.enabled) return;
     if (this.coordinationBackend !== null) return;
     this.log.warn(
@@ -53,6 +52,12 @@ export class StartLog {
         ? 'No claimer and no backend: each replica runs every fire. Give forRoot a backend, such as SqliteBackend for the processes of one host.'
         : 'An elector without a claimer: around a hand-over of leadership a fire can run on two replicas. Give forRoot a backend, or a claimer.',
     );
+  }
+
+  private shortKey(whose: string, className: string): void {
+    const from =
+      className === '' ? 'a class without a name' : `the class name "${className}", which looks like a minifier's`;
+    this.log.warn(`${whose}: its key comes from ${from}. Give it a key, or the next build may change its identity.`);
   }
 
   /** One line: store, namespace, leadership, clock offset to the store. Never rejects. */

@@ -189,6 +189,24 @@ describe('runNow', () => {
     await expect(tasks.runNow('Task')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   });
 
+  test('and list see a method as running from its first stretch on', async () => {
+    const { clock, tasks } = replica();
+    const seen: unknown[] = [];
+    tasks.add(
+      task('parallel', () => {
+        seen.push(
+          tasks.list().map(({ running, nextAt }) => [running, nextAt]),
+          tasks.running,
+        );
+        return SECOND;
+      }),
+    );
+    tasks.start();
+    await clock.advance(1);
+    expect(seen).toEqual([[[true, null]], 1]);
+    expect(tasks.list()[0]).toMatchObject({ running: false, nextAt: new Date(clock.now() + SECOND) });
+  });
+
   test('of a task by its own method is refused: it runs', async () => {
     const { clock, tasks } = replica();
     const answers: Promise<unknown>[] = [];

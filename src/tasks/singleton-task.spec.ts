@@ -160,6 +160,19 @@ describe('a singleton task whose home moves', () => {
     expect(method.calls).toHaveLength(2);
   });
 
+  test('while its method runs is only looked at by the new home, once a second', async () => {
+    const members = new StaticMembership(['a']);
+    const calls: string[] = [];
+    const { clock, replicas } = fleet(2, (index) =>
+      index === 0 ? { members } : { members, backend: watchedLeases((operation) => void calls.push(operation)) },
+    );
+    startAll(replicas, () => held().run);
+    await clock.advance(1);
+    members.update(['b']);
+    await clock.advance(5 * SECOND);
+    expect(calls).toEqual(['read', 'read', 'read', 'read', 'read']);
+  });
+
   test('by the drain of its home runs elsewhere within a refresh of the members, at its due time', async () => {
     const { clock, replicas } = fleet(2, () => LIVE);
     const method = noted(clock, 8 * SECOND);

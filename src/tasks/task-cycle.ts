@@ -94,7 +94,7 @@ export class TaskCycle {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    // Known before it is taken: a method may ask for itself in its first stretch.
+    // Known before it is taken: a method may look at its own task in its first stretch.
     this.current = { turn, ended };
     void take(turn).then((waitMs) => {
       this.current = undefined;

@@ -103,6 +103,18 @@ describe('an application with tasks', () => {
     expect(journal.texts('log')).toContainEqual('task Outbox.send: singleton');
   });
 
+  it('warns of a key that comes from the class name of a minifier', async () => {
+    @Injectable()
+    class t {
+      @ParallelTask()
+      flush() {
+        return SECOND;
+      }
+    }
+    const { journal } = await running({ providers: [t] });
+    expect(journal.texts('warn').filter((text) => text.startsWith('task t.flush: its key comes from'))).toHaveLength(1);
+  });
+
   it('makes a fresh instance per run where a provider depends on request scope', async () => {
     let instances = 0;
     @Injectable({ scope: Scope.REQUEST })
