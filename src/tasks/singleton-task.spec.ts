@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { HashRing } from '../coordination/hash-ring.js';
 import { StaticMembership } from '../coordination/static-membership.js';
 import {
   fleet,
@@ -136,6 +137,11 @@ describe('a singleton task whose home moves', () => {
     startAll(replicas, () => () => SECOND);
     await clock.advance(SECOND / 2);
     members.update(['b']);
+    // A member that comes and takes nothing is no change of this home.
+    members.update([
+      'b',
+      ['c', 'd', 'e', 'f', 'g', 'h'].find((name) => new HashRing(['b', name]).home('task') === 'b')!,
+    ]);
     expect(a.ofType('task.home-changed').map(({ home, here }) => [home, here])).toEqual([
       ['a', true],
       ['b', false],
