@@ -82,27 +82,27 @@ function replicaFaults(kinds: readonly FaultKind[], endMs: number, settings: Pla
   if (mine.length === 0) return faults;
   const lanes = Array.from({ length: settings.replicas }, (_, i) => ({
     replica: i + 1,
-    freeAtMs: random.between(1_000, 4_000),
+    freeAtMs: random.between(1_000, 2_000),
   }));
-  const first = mine.flatMap((kind) => eachForm(kind, settings.profile, random));
-  // What lasts longest must begin first to have an end.
-  const due = random.shuffled(first).sort((a, b) => Number(lasts(b)) - Number(lasts(a)));
+  // What lasts longest must begin first to have an end: so each form fits into twenty seconds.
+  const due = mine
+    .flatMap((kind) => eachForm(kind, settings.profile, random))
+    .sort((a, b) => b.lastsMs - a.lastsMs);
   for (;;) {
     const lane = lanes.sort((a, b) => a.freeAtMs - b.freeAtMs)[0];
     if (lane === undefined || lane.freeAtMs >= endMs) return faults;
-    const draft = due.shift() ?? random.oneOf(eachForm(random.oneOf(mine), settings.profile, random));
+    const wanted = due.shift();
+    const draft = wanted ?? random.oneOf(eachForm(random.oneOf(mine), settings.profile, random));
     const { replica, freeAtMs: atMs } = lane;
     if (atMs + draft.lastsMs <= endMs) {
       faults.push({ ...draft, atMs, replica });
-      lane.freeAtMs += draft.lastsMs + random.between(1_500, 6_000);
+      lane.freeAtMs += draft.lastsMs + (wanted ? random.between(1_500, 2_500) : random.between(1_500, 6_000));
     } else {
       // Another kind may still fit.
       lane.freeAtMs += 500;
     }
   }
 }
-
-const lasts = ({ lastsMs }: Draft) => lastsMs > 10_000;
 
 /** A kind in each form that must be seen. */
 function eachForm(kind: FaultKind, profile: Profile, random: SeededRandom): Draft[] {
