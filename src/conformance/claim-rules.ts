@@ -57,7 +57,7 @@ async function claimMany(claimer: Claimer, claims: readonly Claim[]): Promise<re
 /** What a claim comes to where a refusal tells its reason. */
 async function outcome(claimer: Claimer, asked: Claim) {
   const [answer] = await claimMany(claimer, [asked]);
-  return typeof answer === 'object' ? answer.code : answer;
+  return answer instanceof Error ? answer.code : answer;
 }
 
 /** Only a batch has a word for it. */
@@ -193,7 +193,7 @@ export const CLAIM_PROTOCOL_RULES: readonly ClaimProtocolRule[] = [
         ask(at, 'pass-3', { entryKey: 'c' }),
       ]);
       deepStrictEqual([answers[0], answers[2]], [true, true]);
-      ok(typeof answers[1] === 'object' && answers[1].code === 'CLOCK_AHEAD');
+      ok(answers[1] instanceof Error && answers[1].code === 'CLOCK_AHEAD');
     },
   },
   {

@@ -1,9 +1,11 @@
-import type { ClaimOutcome } from './claim-request.js';
+import type { ClaimOutcome, ClaimRequest } from './claim-request.js';
 import { CoordinationError, isError, toCoordinationError } from './coordination-error.js';
 
 const GRANTED: ClaimOutcome = Object.freeze({ kind: 'granted' });
 const ALREADY_CLAIMED: ClaimOutcome = Object.freeze({ kind: 'refused', superseded: false });
 const SUPERSEDED: ClaimOutcome = Object.freeze({ kind: 'refused', superseded: true });
+const PAUSED: ClaimOutcome = Object.freeze({ kind: 'paused' });
+const OVERLAP: ClaimOutcome = Object.freeze({ kind: 'overlap' });
 
 /** Reads what `claim` answered. Only the literal `true` grants, only the literal `false` refuses. */
 export function readAnswer(answer: unknown, store: string): ClaimOutcome {
@@ -12,18 +14,37 @@ export function readAnswer(answer: unknown, store: string): ClaimOutcome {
   return { kind: 'error', error: unusable(store, 'true or false', answer) };
 }
 
-/** Reads the answer to one claim of a batch, which has two words more: `'superseded'`, and an error for this claim alone. */
-export function readBatchAnswer(answer: unknown, store: string): ClaimOutcome {
+/**
+ * Reads the answer to one claim of a batch, which has more words: `'superseded'`, `'paused'`, and an error for this claim alone; for one that asked for the overlap lease, also
+ * `'overlap'` and a grant with the lease's token, without which it is not granted.
+ */
+export function readBatchAnswer(answer: unknown, store: string, asksOverlap = false): ClaimOutcome {
   if (answer === 'superseded') return SUPERSEDED;
+  if (answer === 'paused') return PAUSED;
   if (isError(answer)) return { kind: 'error', error: toCoordinationError(answer, { store, operation: 'claim' }) };
-  return readAnswer(answer, store);
+  if (!asksOverlap || answer === false) return readAnswer(answer, store);
+  if (answer === 'overlap') return OVERLAP;
+  const { granted, overlapToken } = Object(answer) as { granted?: unknown; overlapToken?: unknown };
+  if (granted === true && Number.isSafeInteger(overlapToken))
+    return { kind: 'granted', overlapToken: overlapToken as number };
+  return {
+    kind: 'error',
+    error: unusable(store, "a grant with the overlap lease's token, 'overlap' or false", answer),
+  };
 }
 
-/** Reads what `claimMany` answered to `count` claims. An answer of another shape tells nothing about any of them. */
-export function readBatch(answers: unknown, count: number, store: string): ClaimOutcome[] {
+/** Reads what `claimMany` answered to these claims. An answer of another shape tells nothing about any of them. */
+export function readBatch(
+  answers: unknown,
+  claims: readonly { readonly request: Pick<ClaimRequest, 'holds'> }[],
+  store: string,
+): ClaimOutcome[] {
+  const count = claims.length;
   if (Array.isArray(answers) && answers.length === count) {
     // Array.from visits holes too; map would leave them without an outcome.
-    return Array.from(answers, (answer) => readBatchAnswer(answer, store));
+    return Array.from(answers, (answer, i) =>
+      readBatchAnswer(answer, store, claims[i]?.request.holds?.overlapTtlMs !== undefined),
+    );
   }
   const got = Array.isArray(answers) ? `${answers.length} answers` : kindOf(answers);
   const error = new CoordinationError(

@@ -129,9 +129,7 @@ export class ClaimCalls {
               return this.#send(claims, signal);
             }),
       );
-      const outcomes = this.#inBatches
-        ? readBatch(answer, claims.length, subject.store)
-        : [readAnswer(answer, subject.store)];
+      const outcomes = this.#inBatches ? readBatch(answer, claims, subject.store) : [readAnswer(answer, subject.store)];
       return { claims, outcomes };
     } catch (cause) {
       return { claims, error: toCoordinationError(cause, subject) };
@@ -146,8 +144,9 @@ export class ClaimCalls {
   }
 
   #claim({ request }: OpenClaim, signal: AbortSignal): Claim {
-    const { entryKey, scheduledAt, claimId, schedule, fireKey } = request;
+    const { entryKey, scheduledAt, claimId, schedule, fireKey, holds } = request;
     const { namespace, instanceId } = this.settings;
-    return { fireKey, context: { namespace, entryKey, scheduledAt, claimId, instanceId, schedule, signal } };
+    const context = { namespace, entryKey, scheduledAt, claimId, instanceId, schedule, signal };
+    return { fireKey, context: holds === undefined ? context : { ...context, holds } };
   }
 }

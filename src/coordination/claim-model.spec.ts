@@ -54,7 +54,7 @@ function memory(clock: VirtualClock): Store {
   return {
     async claim(context) {
       const answer = store.claim(context, SETTINGS);
-      return answer instanceof CoordinationError ? 'early' : answer;
+      return answer instanceof CoordinationError ? 'early' : (answer as Answer);
     },
   };
 }

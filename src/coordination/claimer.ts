@@ -12,8 +12,21 @@ export interface ClaimContext {
   readonly instanceId: string;
   /** Fingerprint of the entry's schedule, kept beside the watermark. */
   readonly schedule: string;
+  /** What the winner takes together with its claim; absent: nothing. Only for a claimer that says `holding`. */
+  readonly holds?: ClaimHolds;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+}
+
+/** What a granted claim takes with it in the same atomic step, each for the claim id as its owner and for so long by the store's clock. */
+export interface ClaimHolds {
+  /**
+   * The lease `overlapLeaseName(entryKey)` of the same namespace, as `LeaseStore.acquire` would: kept by `renew`, given back by `release`. Held by another owner: the answer is
+   * `'overlap'`, and the claim stays made.
+   */
+  readonly overlapTtlMs?: number;
+  /** The claim is a lease too, which can be taken over when it lapses: see `RecoveryStore`. It is not recoverable where the answer is `'overlap'`. */
+  readonly recoveryTtlMs?: number;
 }
 
 export interface Claim {
@@ -21,11 +34,22 @@ export interface Claim {
   readonly context: ClaimContext;
 }
 
+/** A claim that was granted together with the overlap lease it asked for. */
+export interface ClaimGrant {
+  readonly granted: true;
+  /** Fencing token of the overlap lease. */
+  readonly overlapToken: number;
+}
+
 /**
- * The answer to one claim of a batch. `true`: granted. `false`: another pass has it. `'superseded'`: nobody ran it, but later
- * instants of its entry were claimed so long ago that the store keeps no claims that old (at or below the floor). An error: no answer for this claim alone.
+ * The answer to one claim of a batch. `true`: granted; one that asked for the overlap lease gets a `ClaimGrant` instead. `false`: another pass has it. `'superseded'`: nobody
+ * ran it, but later instants of its entry were claimed so long ago that the store keeps no claims that old (at or below the floor). `'paused'`: the entry is paused over the
+ * fleet; nothing was written. `'overlap'`: the claim is made, but another run holds the overlap lease. An error: no answer for this claim alone.
+ *
+ * Looked at in this order: too far in the store's future, a claim that is there, the floor, the pause, and then the claim is made. A claim that is there and has this claim id is
+ * answered `true` also while the entry is paused; where it asks for the overlap lease, that is asked for (again).
  */
-export type ClaimAnswer = boolean | 'superseded' | CoordinationError;
+export type ClaimAnswer = boolean | ClaimGrant | 'superseded' | 'paused' | 'overlap' | CoordinationError;
 
 /** An entry's latest claimed instant over the fleet, and the schedule it was claimed under. */
 export interface LastFire {
@@ -53,6 +77,29 @@ export interface Claimer {
     entryKeys: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, LastFire>>;
+  /**
+   * Pauses an entry over the fleet: while it is paused, claims of it that are not there yet are answered `'paused'` (`false` by `claim`), and its lapsed claims are not taken over. Also for an
+   * entry without history. Paused again, it stays paused since the first time.
+   */
+  pause?(namespace: string, entryKey: string, signal: AbortSignal): Promise<void>;
+
+  /**
+   * Ends the pause. The watermark is raised to the store's now, so that nothing of the pause is caught up by a later start; not with `keepWatermark`, nor where there is none. Answers since when it was
+   * paused, by the store's clock; `null` if it was not.
+   */
+  resume?(
+    namespace: string,
+    entryKey: string,
+    change: { readonly keepWatermark: boolean },
+    signal: AbortSignal,
+  ): Promise<Date | null>;
+
+  /** Removes all that is kept of an entry that will never come back: head, pause and claims. Its fires could be claimed again. */
+  forget?(namespace: string, entryKey: string, signal: AbortSignal): Promise<void>;
+
+  /** Understands `ClaimContext.holds`, in `claimMany`, which it then has. Default false. */
+  readonly holding?: boolean;
+
   /** May be asked again with the same claim id: then a lost reply or a short outage costs no fire. Default false. */
   readonly repeatable?: boolean;
 }

@@ -2,6 +2,7 @@ import type { ClaimProtocolSettings } from './claim-protocol.js';
 import type { Claimer } from './claimer.js';
 import type { LeaseStore } from './lease-store.js';
 import type { MembershipStore } from './membership-store.js';
+import type { RecoveryStore } from './recovery-store.js';
 
 /** What the application set, as a backend is told when it is opened. */
 export interface BackendSettings extends ClaimProtocolSettings {
@@ -16,6 +17,8 @@ export interface CoordinationBackend {
   readonly claimer: Claimer;
   readonly leases?: LeaseStore;
   readonly membership?: MembershipStore;
+  /** Only together with a `holding` claimer. */
+  readonly recovery?: RecoveryStore;
   /**
    * Called before the first use with the application's settings, and again only after it failed. Creates what the store needs. Must leave nothing half open when it
    * rejects.

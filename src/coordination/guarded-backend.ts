@@ -9,6 +9,7 @@ import type { CoordinationBackend } from './coordination-backend.js';
 import { CoordinationError } from './coordination-error.js';
 import { GuardedLeases } from './guarded-leases.js';
 import { GuardedMembership } from './guarded-membership.js';
+import { GuardedRecovery } from './guarded-recovery.js';
 import { StoreCalls } from './store-calls.js';
 
 export type { ClaimOutcome, ClaimRequest } from './claim-request.js';
@@ -43,6 +44,8 @@ export class GuardedBackend {
   readonly leases: GuardedLeases | undefined;
   /** As `leases`. */
   readonly membership: GuardedMembership | undefined;
+  /** As `leases`. */
+  readonly recovery: GuardedRecovery | undefined;
   readonly #desk: ClaimDesk;
   readonly #calls: StoreCalls;
   #opening: Promise<void> | undefined;
@@ -59,7 +62,7 @@ export class GuardedBackend {
     listener?: GuardedBackendListener,
   ) {
     this.store = backend.store;
-    const { store, leases, membership, claimer } = backend;
+    const { store, leases, membership, recovery, claimer } = backend;
     const ready = () => this.#ready();
     const skew = new ClockSkew(ambient.clock, (offsetMs) => listener?.clockSkewed(offsetMs));
     this.#calls = new StoreCalls({ ...settings, store }, ambient);
@@ -68,6 +71,7 @@ export class GuardedBackend {
     );
     this.leases = leases && new GuardedLeases(leases, this.#calls, ready);
     this.membership = membership && new GuardedMembership(membership, this.#calls, ready);
+    this.recovery = recovery && new GuardedRecovery(recovery, this.#calls, ready);
   }
 
   /**
@@ -101,6 +105,44 @@ export class GuardedBackend {
     );
     if (isMapOfFires(last)) return last;
     throw this.#calls.unusable('lastFire', 'no map from entry keys to { scheduledAt, schedule }');
+  }
+
+  /** Whether claims may take leases with them, of both kinds. */
+  get holding(): boolean {
+    return this.backend.claimer.holding === true;
+  }
+
+  /** Whether an entry can be paused over the fleet. */
+  get pausing(): boolean {
+    const { pause, resume } = this.backend.claimer;
+    return typeof pause === 'function' && typeof resume === 'function';
+  }
+
+  /** Pauses the entry over the fleet. Rejects with `CoordinationError`. */
+  async pause(entryKey: string): Promise<void> {
+    await this.#ready();
+    const { namespace } = this.settings;
+    await this.#calls.untilFree('pause', (signal) => this.backend.claimer.pause?.(namespace, entryKey, signal));
+  }
+
+  /** Ends the pause; answers since when it was, by the store's clock, or `null` if it was not. Rejects with `CoordinationError`. */
+  async resume(entryKey: string, change: { readonly keepWatermark: boolean }): Promise<Date | null> {
+    await this.#ready();
+    const { namespace } = this.settings;
+    const since: unknown = await this.#calls.untilFree('resume', (signal) =>
+      this.backend.claimer.resume?.(namespace, entryKey, change, signal),
+    );
+    if (since === null || types.isDate(since)) return since;
+    throw this.#calls.unusable('resume', 'neither null nor a date');
+  }
+
+  /** Removes all that the store keeps of an entry; `false`: this store cannot. Rejects with `CoordinationError`. */
+  async forget(entryKey: string): Promise<boolean> {
+    const { claimer } = this.backend;
+    if (typeof claimer.forget !== 'function') return false;
+    await this.#ready();
+    await this.#calls.untilFree('forget', (signal) => claimer.forget?.(this.settings.namespace, entryKey, signal));
+    return true;
   }
 
   /**

@@ -1,4 +1,12 @@
-import type { MissedPolicy, OverlapPolicy, Placement } from './policies.js';
+import type {
+  LastRun,
+  MissedPolicy,
+  OverlapPolicy,
+  OverlapScope,
+  Placement,
+  RecoveryPolicy,
+  RetryPolicy,
+} from './policies.js';
 
 /** An entry's own rules, resolved: every default is filled in, every duration is in milliseconds. */
 export interface EntryPolicies {
@@ -12,9 +20,17 @@ export interface EntryPolicies {
   readonly missedToleranceMs: number;
   /** Missed instants older than this are reported, never run. */
   readonly catchUpWithinMs: number;
+  /** Where the store remembers nothing of the entry: its last run, after which missed instants are looked for at start. */
+  readonly lastRun: LastRun | null;
   readonly overlap: OverlapPolicy;
+  readonly overlapScope: OverlapScope;
   /** Runs of this entry at a time on this replica; `null` is no limit. */
   readonly maxConcurrent: number | null;
   /** The method's signal is aborted after this; `null` is no limit. */
   readonly timeoutMs: number | null;
+  /** `null`: a method that throws is called once. */
+  readonly retry: RetryPolicy | null;
+  readonly recovery: RecoveryPolicy;
+  /** With `rerun`: a fire is run by at most this many replicas one after the other, the first included; then it is abandoned. */
+  readonly recoveryAttempts: number;
 }

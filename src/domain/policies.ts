@@ -19,6 +19,32 @@ export type MissedPolicy = (typeof MISSED_POLICIES)[number];
 export const PLACEMENTS = ['any', 'spread'] as const;
 export type Placement = (typeof PLACEMENTS)[number];
 
-/** What happens when a fire is reached while an earlier one of its entry still runs on this replica. */
-export const OVERLAP_POLICIES = ['allow', 'skip'] as const;
+/**
+ * What happens when a fire is reached while an earlier one of its entry still runs: both run, the later one is rejected, or one waits for the earlier one's end and those after it
+ * are rejected.
+ */
+export const OVERLAP_POLICIES = ['allow', 'skip', 'queue'] as const;
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
+
+/** Where an earlier fire of the entry counts: on this replica, or on any of the fleet, by a lease that its run holds. */
+export const OVERLAP_SCOPES = ['replica', 'fleet'] as const;
+export type OverlapScope = (typeof OVERLAP_SCOPES)[number];
+
+/** What becomes of a fire whose replica died while it ran: it is lost, or another replica runs it again, at least once then. */
+export const RECOVERY_POLICIES = ['off', 'rerun'] as const;
+export type RecoveryPolicy = (typeof RECOVERY_POLICIES)[number];
+
+/** How often and after what pauses a method that threw is called again within its fire. */
+export interface RetryPolicy {
+  /** Calls in all, the first included. */
+  readonly attempts: number;
+  /** Pause before the second call; each later one is `factor` times longer, up to `maxMs`. */
+  readonly minMs: number;
+  readonly maxMs: number;
+  readonly factor: number;
+  /** Part of the pause, 0 to 1, that chance may take off it, so that replicas which failed together do not come back together. */
+  readonly jitter: number;
+}
+
+/** When an entry last ran, where the application knows it and no store does: an instant, or a function that tells it. */
+export type LastRun = Date | ((entryKey: string) => Date | null | undefined | Promise<Date | null | undefined>);

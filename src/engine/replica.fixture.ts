@@ -28,9 +28,14 @@ export const POLICIES: EntryPolicies = {
   missed: 'run-once',
   missedToleranceMs: MINUTE,
   catchUpWithinMs: DAY,
+  lastRun: null,
   overlap: 'allow',
+  overlapScope: 'replica',
   maxConcurrent: null,
   timeoutMs: null,
+  retry: null,
+  recovery: 'off',
+  recoveryAttempts: 5,
 };
 
 /** Every multiple of `stepMs` since the epoch. */
@@ -103,6 +108,7 @@ export function replica(options: ReplicaOptions = {}) {
     claimPatienceMs: options.claimPatienceMs ?? 30 * SECOND,
     maxClockSkewMs: 10 * SECOND,
     retentionMs: HOUR,
+    leaseTtlMs: 30 * SECOND,
   };
   const backend = options.backend ?? (options.claimer && { store: 'custom', claimer: options.claimer });
   const claims = backend && new GuardedBackend(backend, settings, { clock: own, random });

@@ -28,6 +28,7 @@ export interface SchedulerParts {
   readonly namespace: string;
   readonly coordinationTimeoutMs: number;
   readonly claimPatienceMs: number;
+  readonly leaseTtlMs: number;
   readonly drainDeadlineMs: number;
   readonly elector?: Elector | undefined;
   readonly coordination: Coordination;
@@ -81,6 +82,7 @@ export class Scheduler {
       namespace: parts.namespace,
       coordinationTimeoutMs: parts.coordinationTimeoutMs,
       claimPatienceMs: parts.claimPatienceMs,
+      leaseTtlMs: parts.leaseTtlMs,
       elector: parts.elector,
       homes: parts.coordination.homes,
       draining: () => this.lifecycle.ending,
@@ -165,7 +167,7 @@ export class Scheduler {
     const entry = this.table.get(key);
     if (entry.paused) return;
     entry.paused = true;
-    this.parts.emit({ type: 'entry.paused', ...this.eventBase(), entryKey: key });
+    this.parts.emit({ type: 'entry.paused', ...this.eventBase(), entryKey: key, scope: 'replica' });
   }
 
   /** The entry goes on with its next instant; nothing is made up for. @throws EntryNotFoundError */
@@ -173,7 +175,7 @@ export class Scheduler {
     const entry = this.table.get(key);
     if (!entry.paused) return;
     entry.paused = false;
-    this.parts.emit({ type: 'entry.resumed', ...this.eventBase(), entryKey: key });
+    this.parts.emit({ type: 'entry.resumed', ...this.eventBase(), entryKey: key, scope: 'replica' });
   }
 
   /** Runs the entry here and now, without jitter, elector or claimer. A refusal is told by its event. @throws EntryNotFoundError, SchedulerStoppedError */

@@ -179,6 +179,7 @@ export class WakeLoop {
         count: decided.missed.count,
         atLeast: decided.missed.atLeast,
         latenessMs: nowMs - decided.missed.lastMs,
+        foundBy: 'loop',
       });
     }
     for (const { atMs, origin } of decided.fires) this.parts.send(this.pass(entry, generation, atMs, origin));

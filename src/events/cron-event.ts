@@ -86,11 +86,25 @@ export interface EntryRemovedEvent extends EventBase {
 export interface EntryPausedEvent extends EventBase {
   readonly type: 'entry.paused';
   readonly entryKey: string;
+  /** On this replica, or over the fleet: then this replica asked for it. */
+  readonly scope: 'replica' | 'fleet';
 }
 
 export interface EntryResumedEvent extends EventBase {
   readonly type: 'entry.resumed';
   readonly entryKey: string;
+  /** As for `entry.paused`. */
+  readonly scope: 'replica' | 'fleet';
+}
+/** The fleet's last fires could not be read, so nothing is caught up yet; they are read again, with backoff. Once per outage. */
+export interface HistoryUnreachableEvent extends EventBase {
+  readonly type: 'history.unreachable';
+  readonly error: unknown;
+}
+/** Lapsed fires could not be looked for; they are looked for again. Once per outage. */
+export interface RecoveryUnreachableEvent extends EventBase {
+  readonly type: 'recovery.unreachable';
+  readonly error: unknown;
 }
 
 /** Instants of one entry that do not run: due together with a later one, or reached later than `missedTolerance`. One event per plan. */
@@ -105,6 +119,8 @@ export interface FireMissedEvent extends EventBase {
   readonly atLeast: boolean;
   /** How late the last of them was reached. */
   readonly latenessMs: number;
+  /** What found them: the loop, which reached them late; the start, by what the store or the application remembers; a resume that catches up; leadership that was gained after a gap. */
+  readonly foundBy: 'loop' | 'start' | 'resume' | 'leadership';
 }
 
 interface FireEventBase extends EventBase {
@@ -167,6 +183,29 @@ export interface FireFailedEvent extends FireEventBase {
 export interface FireReturnedLateEvent extends FireEventBase {
   readonly type: 'fire.returned-late';
   readonly durationMs: number;
+}
+
+/** The method threw, and is called again within the same fire. */
+export interface FireRetryingEvent extends FireEventBase {
+  readonly type: 'fire.retrying';
+  /** The attempt that failed. */
+  readonly attempt: number;
+  readonly error: unknown;
+  readonly nextInMs: number;
+}
+/** A lease of the fire was lost while its method runs: the method's signal was aborted. The fire ends when the method does. */
+export interface FireLeaseLostEvent extends FireEventBase {
+  readonly type: 'fire.lease-lost';
+  /** The guard against overlap over the fleet, or the claim of a fire with `recovery: 'rerun'`, which another replica may now run again. */
+  readonly lease: 'overlap' | 'recovery';
+  /** `lapsed`: no renewal was confirmed in time. `taken`: the store says the lease is no longer ours. */
+  readonly reason: 'lapsed' | 'taken';
+}
+/** A fire with `recovery: 'rerun'` whose replicas all died has had its `recoveryAttempts`: nobody runs it again. Told by the replica that found it. */
+export interface FireAbandonedEvent extends FireEventBase {
+  readonly type: 'fire.abandoned';
+  /** Attempts that were made. */
+  readonly attempts: number;
 }
 
 interface TaskEventBase extends EventBase {
@@ -245,6 +284,8 @@ export type CronEvent =
   | EntryRemovedEvent
   | EntryPausedEvent
   | EntryResumedEvent
+  | HistoryUnreachableEvent
+  | RecoveryUnreachableEvent
   | FireMissedEvent
   | FireRejectedEvent
   | FireCanceledEvent
@@ -253,6 +294,9 @@ export type CronEvent =
   | FireCompletedEvent
   | FireFailedEvent
   | FireReturnedLateEvent
+  | FireRetryingEvent
+  | FireLeaseLostEvent
+  | FireAbandonedEvent
   | TaskStartedEvent
   | TaskCompletedEvent
   | TaskFailedEvent

@@ -9,7 +9,13 @@ const removed = (entryKey: string): EntryRemovedEvent => ({
   instanceId: 'i',
   entryKey,
 });
-const paused = (entryKey: string): EntryPausedEvent => ({ type: 'entry.paused', atMs: 0, instanceId: 'i', entryKey });
+const paused = (entryKey: string): EntryPausedEvent => ({
+  type: 'entry.paused',
+  scope: 'replica',
+  atMs: 0,
+  instanceId: 'i',
+  entryKey,
+});
 
 function streamOf() {
   const errors: unknown[] = [];

@@ -8,7 +8,7 @@ export interface FireContext {
   /** The instant the fire stands for, not the moment it started. */
   readonly scheduledAt: Date;
   readonly origin: FireOrigin;
-  /** 1, unless the fire is run again. */
+  /** 1, and one more each time the fire is run again: by a retry after the method threw, or by another replica after this one's died (`recovery: 'rerun'`). */
   readonly attempt: number;
   /** Grows with every grant of a lease the fire runs under; `null` where it runs under none. */
   readonly fencingToken: number | null;
@@ -21,7 +21,11 @@ export class RunContext implements FireContext {
   private controller: AbortController | undefined;
   private abortReason: Error | undefined;
 
-  constructor(private readonly fire: Fire) {}
+  constructor(
+    private readonly fire: Fire,
+    readonly attempt = 1,
+    readonly fencingToken: number | null = null,
+  ) {}
 
   get entryKey(): string {
     return this.fire.entryKey;
@@ -37,14 +41,6 @@ export class RunContext implements FireContext {
 
   get origin(): FireOrigin {
     return this.fire.origin;
-  }
-
-  get attempt(): number {
-    return 1;
-  }
-
-  get fencingToken(): number | null {
-    return null;
   }
 
   get signal(): AbortSignal {

@@ -21,6 +21,8 @@ export interface FireServices {
   readonly namespace: string;
   readonly coordinationTimeoutMs: number;
   readonly claimPatienceMs: number;
+  /** Life of the leases that runs hold. */
+  readonly leaseTtlMs: number;
   /** Absent: every replica goes on to the claim. */
   readonly elector?: Elector | undefined;
   /** Which replica is home to a fire, as this one sees it; absent: none is known to be. */

@@ -4,13 +4,16 @@ import type { Fire } from '../domain/fire.js';
 import type { RejectReason, SkipReason } from '../domain/skip-reason.js';
 import type { FireContext, RunContext } from './fire-context.js';
 
+/** Whom an entry's fires ask: for their claims, and for the leases that their runs hold where the store has them. */
+export type EntryClaims = Pick<GuardedBackend, 'claim'> & Partial<Pick<GuardedBackend, 'leases' | 'recovery'>>;
+
 /** What the pipeline sees of an entry. The engine owns it; a pass changes its slots alone. */
 export interface FireEntry {
   readonly key: string;
   readonly policies: EntryPolicies;
   readonly run: (context: FireContext) => unknown;
   /** Whom its fires ask for their claims; absent: every replica runs them. */
-  readonly claims?: Pick<GuardedBackend, 'claim'> | undefined;
+  readonly claims?: EntryClaims | undefined;
   /** Fingerprint of the schedule. */
   readonly scheduleFingerprint: string;
   /** Raised by every update and by removal: a pass that carries an older one is stale. */
@@ -40,6 +43,10 @@ export type Outcome =
 /** One trip of one fire through the pipeline of one replica. */
 export class Pass {
   holdsSlot = false;
+  /** What its method is told: 1, and more where the fire is run again. */
+  attempt = 1;
+  /** Of the lease that its run holds; `null`: none. */
+  fencingToken: number | null = null;
   /** The method was called, its time ran out, and it has not returned: it keeps its slot. */
   overdue = false;
   /** Its outcome was told. */

@@ -19,9 +19,14 @@ const POLICIES: EntryPolicies = {
   missed: 'run-once',
   missedToleranceMs: 60_000,
   catchUpWithinMs: 86_400_000,
+  lastRun: null,
   overlap: 'allow',
+  overlapScope: 'replica',
   maxConcurrent: null,
   timeoutMs: null,
+  retry: null,
+  recovery: 'off',
+  recoveryAttempts: 5,
 };
 
 /** An entry as the pipeline sees it, changed by hand. */
@@ -62,6 +67,7 @@ export function pipelineOf(options: PipelineOptions = {}) {
     claimPatienceMs: options.claimPatienceMs ?? 30_000,
     maxClockSkewMs: 10_000,
     retentionMs: 3_600_000,
+    leaseTtlMs: 30_000,
   };
   const backend = options.backend ?? (options.claimer && { claimer: options.claimer });
   const claims = backend && new GuardedBackend({ store: 'custom', ...backend }, settings, { clock, random });

@@ -32,6 +32,29 @@ export class EventLog {
           `${event.fire.fireKey} returned ${Math.round(event.durationMs)} ms after its start, although its signal had been aborted`,
         );
         return;
+      case 'fire.retrying':
+        this.log.warn(
+          `${event.fire.fireKey} failed (attempt ${event.attempt}), next in ${Math.round(event.nextInMs)} ms: ${messageOf(event.error)}`,
+        );
+        return;
+      case 'fire.lease-lost':
+        this.log.warn(
+          `${event.fire.fireKey} lost its ${event.lease} lease while it runs here (${event.reason}); its signal was aborted`,
+        );
+        return;
+      case 'fire.abandoned':
+        this.log.warn(
+          `${event.fire.fireKey} is abandoned: nobody runs it again after ${event.attempts} attempts that did not come to their end`,
+        );
+        return;
+      case 'history.unreachable':
+        this.log.warn(
+          `The last fires of the fleet could not be read, nothing is caught up yet: ${messageOf(event.error)}`,
+        );
+        return;
+      case 'recovery.unreachable':
+        this.log.warn(`Fires of dead replicas could not be looked for: ${messageOf(event.error)}`);
+        return;
       case 'entry.failed':
         this.log.error(`${event.entryKey} is not scheduled any more, its schedule failed`, event.error);
         return;

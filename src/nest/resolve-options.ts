@@ -106,9 +106,14 @@ const ENTRY_DEFAULTS: ResolvedEntryOptions = {
     missed: 'run-once',
     missedToleranceMs: 60_000,
     catchUpWithinMs: 86_400_000,
+    lastRun: null,
     overlap: 'allow',
+    overlapScope: 'replica',
     maxConcurrent: null,
     timeoutMs: null,
+    retry: null,
+    recovery: 'off',
+    recoveryAttempts: 5,
   },
 };
 
@@ -281,8 +286,13 @@ function readPolicies(read: OptionReader, defaults: EntryPolicies): EntryPolicie
     missed: read.oneOf('missed', defaults.missed, MISSED_POLICIES),
     missedToleranceMs: read.duration('missedTolerance', defaults.missedToleranceMs),
     catchUpWithinMs: read.duration('catchUpWithin', defaults.catchUpWithinMs),
+    lastRun: defaults.lastRun,
     overlap: read.oneOf('overlap', defaults.overlap, OVERLAP_POLICIES),
+    overlapScope: defaults.overlapScope,
     maxConcurrent: read.positiveInteger('maxConcurrent', defaults.maxConcurrent),
     timeoutMs: read.duration('timeout', defaults.timeoutMs, 1),
+    retry: defaults.retry,
+    recovery: defaults.recovery,
+    recoveryAttempts: defaults.recoveryAttempts,
   });
 }

@@ -235,7 +235,7 @@ function scheduler(
   companion: TaskScheduler,
   stream: EventStream,
 ): Scheduler {
-  const { namespace, coordinationTimeoutMs, claimPatienceMs, drainDeadlineMs } = options;
+  const { namespace, coordinationTimeoutMs, claimPatienceMs, leaseTtlMs, drainDeadlineMs } = options;
   return new Scheduler({
     clock,
     random: systemRandom,
@@ -245,6 +245,7 @@ function scheduler(
     namespace,
     coordinationTimeoutMs,
     claimPatienceMs,
+    leaseTtlMs,
     drainDeadlineMs,
     elector: elector ?? undefined,
     coordination: parts,

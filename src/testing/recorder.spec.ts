@@ -32,6 +32,7 @@ const missed = (entryKey: string): CronEvent => ({
   type: 'fire.missed',
   entryKey,
   policy: 'skip',
+  foundBy: 'loop',
   first: new Date(0),
   last: new Date(0),
   count: 1,

@@ -43,6 +43,10 @@ function readOutcome(outcome: ClaimOutcome): Outcome | undefined {
       return undefined;
     case 'refused':
       return { kind: 'skipped', reason: 'already-claimed', superseded: outcome.superseded };
+    case 'paused':
+      return { kind: 'rejected', reason: 'paused' };
+    case 'overlap':
+      return { kind: 'rejected', reason: 'overlap' };
     case 'error':
       // Without an earlier error the claim was never on its way: a drain came first.
       if (outcome.error.code === 'COORDINATION_STOPPED' && outcome.error.cause === undefined) {

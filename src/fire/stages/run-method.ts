@@ -8,7 +8,7 @@ export function runMethod(pass: Pass, services: FireServices): Outcome | Promise
   const { fire, entry } = pass;
   if (services.outOfTime())
     return { kind: 'failed', error: new DrainDeadlineError(services.drainDeadlineMs), durationMs: 0 };
-  const context = new RunContext(fire);
+  const context = new RunContext(fire, pass.attempt, pass.fencingToken);
   if (services.watched()) {
     const atMs = services.clock.now();
     const latenessMs = atMs - fire.scheduledAt.getTime();
