@@ -3,16 +3,12 @@ import type { EntryPolicies } from '../domain/entry.js';
 import { entryKeyFault } from '../domain/entry-key.js';
 import type { ConfigurationFault } from '../domain/errors.js';
 import type { Schedule } from '../schedule/schedule.js';
+import { ENTRY_POLICY_OPTIONS, readEntryOptions } from './entry-policy-options.js';
 import { entryFaults } from './entry-rules.js';
+import { CLAIMER_EXPECTED, isClaimer } from './given-objects.js';
 import { OptionReader, shown } from './option-reader.js';
 import type { EntryConfiguration } from './options.js';
-import {
-  CLAIMER_EXPECTED,
-  ENTRY_POLICY_OPTIONS,
-  isClaimer,
-  type ResolvedOptions,
-  readEntryOptions,
-} from './resolve-options.js';
+import type { ResolvedOptions } from './resolve-options.js';
 import { resolveSchedule } from './resolve-schedule.js';
 
 /** An entry as it will be scheduled. */

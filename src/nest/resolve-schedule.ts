@@ -3,8 +3,8 @@ import { cronSchedule } from '../schedule/cron-schedule.js';
 import { functionSchedule } from '../schedule/function-schedule.js';
 import type { Schedule } from '../schedule/schedule.js';
 import { CronExpressionError, ScheduleError, TimeZoneError } from '../schedule/schedule-error.js';
+import type { ResolvedEntryOptions } from './entry-policy-options.js';
 import { shown } from './option-reader.js';
-import type { ResolvedEntryOptions } from './resolve-options.js';
 
 /** The schedule of an entry: its expression read under its options, or the schedule or function it gives itself. Answers nothing if that is faulty. */
 export function resolveSchedule(

@@ -2,27 +2,19 @@ import type { Provider } from '@nestjs/common';
 import { type Clock, systemClock } from '../ambient/clock.js';
 import { type InstanceIdentity, instanceIdentity } from '../ambient/instance-identity.js';
 import { systemRandom } from '../ambient/random.js';
-import type { Claimer } from '../coordination/claimer.js';
-import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import type { Elector } from '../coordination/elector.js';
-import { FetchedMembers } from '../coordination/fetched-membership.js';
-import { GivenMembers } from '../coordination/given-members.js';
-import { GuardedBackend } from '../coordination/guarded-backend.js';
-import { Homes } from '../coordination/homes.js';
-import { LeaseElector } from '../coordination/lease-elector.js';
-import { LiveMembers } from '../coordination/live-members.js';
-import type { MemberSource } from '../coordination/member-view.js';
-import type { Member } from '../coordination/membership-store.js';
-import { StaticMembership } from '../coordination/static-membership.js';
-import { Coordination } from '../engine/coordination.js';
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
+import type { Homes } from '../coordination/homes.js';
+import type { Coordination } from '../engine/coordination.js';
 import { Scheduler } from '../engine/scheduler.js';
-import type { CronEvent } from '../events/cron-event.js';
 import { EventStream } from '../events/event-stream.js';
 import { TaskScheduler } from '../tasks/task-scheduler.js';
 import { ApplicationLog } from './application-log.js';
+import { COORDINATION_PROVIDERS } from './coordination-providers.js';
 import { Discovery } from './discovery.js';
 import { DistributedCronEvents } from './distributed-cron-events.js';
 import { DistributedTasks } from './distributed-tasks.js';
+import { type Emit, emitter } from './emit.js';
 import { Enhancers } from './enhancers.js';
 import { EventLog } from './event-log.js';
 import {
@@ -33,7 +25,6 @@ import {
   GUARDED_BACKEND,
   HOMES,
   INSTANCE,
-  LEADERSHIP,
   RESOLVED_OPTIONS,
   SCHEDULER,
   SINGLETON_WARNINGS,
@@ -44,7 +35,7 @@ import { DistributedCronRegistry } from './registry.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 import { SchedulerHost } from './scheduler-host.js';
 import { SingletonWarnings } from './singleton-warnings.js';
-import { CLAIMER, CLOCK, DISTRIBUTED_CRON_OPTIONS, ELECTOR, SKIPPED_FIRES } from './tokens.js';
+import { CLOCK, DISTRIBUTED_CRON_OPTIONS, ELECTOR, SKIPPED_FIRES } from './tokens.js';
 
 /**
  * Who makes what, from the options to the scheduler. Tokens that an application may override (`CLAIMER`, `ELECTOR`, `CLOCK`) are injected by
@@ -53,16 +44,6 @@ import { CLAIMER, CLOCK, DISTRIBUTED_CRON_OPTIONS, ELECTOR, SKIPPED_FIRES } from
 export const SCHEDULER_PROVIDERS: Provider[] = [
   { provide: RESOLVED_OPTIONS, useFactory: resolveOptions, inject: [DISTRIBUTED_CRON_OPTIONS] },
   { provide: CLOCK, useValue: systemClock },
-  {
-    provide: CLAIMER,
-    useFactory: (options: ResolvedOptions) => options.backend?.claimer ?? options.claimer ?? null,
-    inject: [RESOLVED_OPTIONS],
-  },
-  {
-    provide: ELECTOR,
-    useFactory: (options: ResolvedOptions, leadership: LeaseElector | null) => options.elector ?? leadership,
-    inject: [RESOLVED_OPTIONS, LEADERSHIP],
-  },
   { provide: INSTANCE, useFactory: () => instanceIdentity(systemRandom) },
   ApplicationLog,
   { provide: EVENT_LOG, useFactory: (log: ApplicationLog) => new EventLog(log), inject: [ApplicationLog] },
@@ -72,14 +53,7 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
     inject: [EVENT_LOG],
   },
   { provide: EMIT, useFactory: emitter, inject: [EVENT_LOG, EVENT_STREAM] },
-  { provide: GUARDED_BACKEND, useFactory: guardedBackend, inject: [RESOLVED_OPTIONS, CLAIMER, CLOCK, INSTANCE, EMIT] },
-  { provide: LEADERSHIP, useFactory: leadership, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, CLOCK, INSTANCE, EMIT] },
-  { provide: HOMES, useFactory: homes, inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, CLOCK, INSTANCE, EMIT] },
-  {
-    provide: COORDINATION,
-    useFactory: coordination,
-    inject: [RESOLVED_OPTIONS, GUARDED_BACKEND, LEADERSHIP, HOMES, CLOCK, INSTANCE, EMIT],
-  },
+  ...COORDINATION_PROVIDERS,
   {
     provide: SCHEDULER,
     useFactory: scheduler,
@@ -114,116 +88,6 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
   Invocation,
   SchedulerHost,
 ];
-
-type Emit = (event: CronEvent) => void;
-
-function emitter(log: EventLog, events: EventStream): Emit {
-  return (event) => {
-    log.write(event);
-    events.emit(event);
-  };
-}
-
-function guard(
-  options: ResolvedOptions,
-  backend: CoordinationBackend,
-  clock: Clock,
-  instance: InstanceIdentity,
-  emit: Emit,
-): GuardedBackend {
-  return new GuardedBackend(
-    backend,
-    { ...options, instanceId: instance.id },
-    { clock, random: systemRandom },
-    {
-      clockSkewed: (offsetMs) => emit({ type: 'clock.skewed', atMs: clock.now(), instanceId: instance.id, offsetMs }),
-    },
-  );
-}
-
-function guardedBackend(
-  options: ResolvedOptions,
-  claimer: Claimer | null,
-  clock: Clock,
-  instance: InstanceIdentity,
-  emit: Emit,
-): GuardedBackend | null {
-  if (claimer === null) return null;
-  // A test may have overridden the claimer: then the backend behind the options is not the one that is asked.
-  const given = options.backend?.claimer === claimer ? options.backend : undefined;
-  return guard(options, given ?? { store: 'custom', claimer }, clock, instance, emit);
-}
-
-function leadership(
-  options: ResolvedOptions,
-  backend: GuardedBackend | null,
-  clock: Clock,
-  instance: InstanceIdentity,
-  emit: Emit,
-): LeaseElector | null {
-  if (!options.leadership || backend?.leases === undefined) return null;
-  const base = () => ({ atMs: clock.now(), instanceId: instance.id });
-  return new LeaseElector(
-    backend.leases,
-    { ...options, instanceId: instance.id },
-    { clock, random: systemRandom },
-    {
-      gained: (fencingToken) => emit({ type: 'leadership.gained', ...base(), fencingToken }),
-      lost: (fencingToken, reason) => emit({ type: 'leadership.lost', ...base(), fencingToken, reason }),
-    },
-  );
-}
-
-function homes(
-  options: ResolvedOptions,
-  backend: GuardedBackend | null,
-  clock: Clock,
-  instance: InstanceIdentity,
-  emit: Emit,
-): Homes {
-  const memberName = options.memberName ?? instance.id;
-  const base = () => ({ atMs: clock.now(), instanceId: instance.id });
-  const source = memberSource(options, backend, { instanceId: instance.id, memberName }, clock, (error) =>
-    emit({ type: 'membership.unreachable', ...base(), error, neverSeen: source.current === undefined }),
-  );
-  return new Homes(source, memberName, {
-    changed: (members) => emit({ type: 'membership.changed', ...base(), members }),
-    unlisted: (members) => emit({ type: 'membership.unlisted', ...base(), memberName, members }),
-  });
-}
-
-/** The application's own members count over the backend's. */
-function memberSource(
-  { membership, namespace, memberExpiryMs, coordinationTimeoutMs }: ResolvedOptions,
-  backend: GuardedBackend | null,
-  member: Member,
-  clock: Clock,
-  unreachable: (error: unknown) => void,
-): MemberSource {
-  if (membership !== undefined && 'list' in membership)
-    return new FetchedMembers(membership, coordinationTimeoutMs, clock, { unreachable });
-  if (membership !== undefined) return new GivenMembers(membership, 'given');
-  if (backend?.membership === undefined) return new GivenMembers(new StaticMembership([member.memberName]), 'alone');
-  const settings = { namespace, member, memberExpiryMs };
-  return new LiveMembers(backend.membership, settings, { clock, random: systemRandom }, { unreachable });
-}
-
-function coordination(
-  options: ResolvedOptions,
-  backend: GuardedBackend | null,
-  leader: LeaseElector | null,
-  members: Homes,
-  clock: Clock,
-  instance: InstanceIdentity,
-  emit: Emit,
-): Coordination {
-  return new Coordination({
-    backend: backend ?? undefined,
-    leadership: leader ?? undefined,
-    homes: members,
-    guard: (claimer) => guard(options, { store: 'custom', claimer }, clock, instance, emit),
-  });
-}
 
 function scheduler(
   options: ResolvedOptions,
