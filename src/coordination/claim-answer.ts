@@ -1,3 +1,4 @@
+import type { ClaimAnswer } from './claimer.js';
 import type { ClaimOutcome, ClaimRequest } from './claim-request.js';
 import { CoordinationError, isError, toCoordinationError } from './coordination-error.js';
 
@@ -6,6 +7,11 @@ const ALREADY_CLAIMED: ClaimOutcome = Object.freeze({ kind: 'refused', supersede
 const SUPERSEDED: ClaimOutcome = Object.freeze({ kind: 'refused', superseded: true });
 const PAUSED: ClaimOutcome = Object.freeze({ kind: 'paused' });
 const OVERLAP: ClaimOutcome = Object.freeze({ kind: 'overlap' });
+
+/** What a store's own `claim` makes of the answer of a batch: it has no word for superseded, paused and overlap, which all say that this pass may not run. */
+export function isGranted(answer: Exclude<ClaimAnswer, CoordinationError>): boolean {
+  return answer === true || (typeof answer === 'object' && answer.granted === true);
+}
 
 /** Reads what `claim` answered. Only the literal `true` grants, only the literal `false` refuses. */
 export function readAnswer(answer: unknown, store: string): ClaimOutcome {

@@ -11,6 +11,7 @@ export function replicaBackend(store: MemoryStore, life: ReplicaLife): Coordinat
     claimer: reachedBy(life, backend.claimer),
     leases: reachedBy(life, backend.leases),
     membership: reachedBy(life, backend.membership),
+    recovery: reachedBy(life, backend.recovery),
     open: (settings) => life.call(() => backend.open(settings)),
     now: () => life.call(() => backend.now()),
   };

@@ -3,6 +3,7 @@ import type { CoordinationBackend } from '../coordination-backend.js';
 import { MemoryClaimer } from './memory-claimer.js';
 import { MemoryLeases } from './memory-leases.js';
 import { MemoryMembership } from './memory-membership.js';
+import { MemoryRecovery } from './memory-recovery.js';
 import { MEMORY_STORE, MemoryStore } from './memory-store.js';
 
 /**
@@ -14,6 +15,7 @@ export class MemoryBackend implements CoordinationBackend {
   readonly claimer: MemoryClaimer;
   readonly leases: MemoryLeases;
   readonly membership: MemoryMembership;
+  readonly recovery: MemoryRecovery;
   readonly #memory: MemoryStore;
 
   constructor(options: { readonly store?: MemoryStore } = {}) {
@@ -21,6 +23,7 @@ export class MemoryBackend implements CoordinationBackend {
     this.claimer = new MemoryClaimer(this.#memory);
     this.leases = new MemoryLeases(this.#memory);
     this.membership = new MemoryMembership(this.#memory);
+    this.recovery = new MemoryRecovery(this.#memory);
   }
 
   async open(settings: ClaimProtocolSettings): Promise<void> {

@@ -1,14 +1,7 @@
 import type { HeldLease, JsonValue, LeaseGrant, LeaseRecord, LeaseRequest, LeaseStore } from '../lease-store.js';
 import { leaseValueText } from '../lease-value.js';
+import { isHeld, type MemoryLease, takeLease } from './memory-lease.js';
 import { MEMORY_STORE, type MemoryStore } from './memory-store.js';
-
-/** A lease as the memory store keeps it. The value is kept as text, so that nobody shares an object with the store. */
-export interface MemoryLease {
-  owner: string | null;
-  token: number;
-  valueText: string;
-  expiresAtMs: number;
-}
 
 /** Leases of the replicas that share a `MemoryStore`. A method is one step of the event loop, which makes it atomic. */
 export class MemoryLeases implements LeaseStore {
@@ -16,15 +9,8 @@ export class MemoryLeases implements LeaseStore {
 
   async acquire({ namespace, name, owner, ttlMs, value }: LeaseRequest): Promise<LeaseGrant | null> {
     const valueText = value === undefined ? undefined : leaseValueText(value, MEMORY_STORE);
-    const nowMs = this.store.clock.now();
-    const leases = this.store.leasesOf(namespace);
-    const lease = leases.get(name) ?? { owner: null, token: 0, valueText: 'null', expiresAtMs: 0 };
-    if (isHeld(lease, nowMs) && lease.owner !== owner) return null;
-    lease.owner = owner;
-    lease.token += 1;
-    lease.expiresAtMs = nowMs + ttlMs;
-    if (valueText !== undefined) lease.valueText = valueText;
-    leases.set(name, lease);
+    const lease = takeLease(this.store.leasesOf(namespace), { name, owner, ttlMs, valueText }, this.store.clock.now());
+    if (lease === undefined) return null;
     return { token: lease.token, value: JSON.parse(lease.valueText) as JsonValue };
   }
 
@@ -69,8 +55,4 @@ export class MemoryLeases implements LeaseStore {
     const theirs = lease !== undefined && lease.owner === owner && lease.token === token;
     return theirs && isHeld(lease, this.store.clock.now()) ? lease : undefined;
   }
-}
-
-function isHeld(lease: MemoryLease, nowMs: number): boolean {
-  return lease.owner !== null && lease.expiresAtMs > nowMs;
 }

@@ -1,27 +1,12 @@
 import { type Clock, systemClock } from '../../ambient/clock.js';
-import { CLAIMS_KEPT_PER_ENTRY, type ClaimProtocolSettings, clockAheadError } from '../claim-protocol.js';
+import { type ClaimProtocolSettings, clockAheadError } from '../claim-protocol.js';
 import type { ClaimAnswer, ClaimContext, LastFire } from '../claimer.js';
-import type { MemoryLease } from './memory-leases.js';
+import { overlapLeaseName } from '../overlap-lease.js';
+import { addClaim, newEntry, removeByAge, type StoredEntry } from './memory-entry.js';
+import { type MemoryLease, takeLease } from './memory-lease.js';
 import type { MemoryMember } from './memory-membership.js';
 
 export const MEMORY_STORE = 'memory';
-
-interface StoredClaim {
-  readonly claimId: string;
-  readonly madeMs: number;
-}
-
-interface StoredEntry {
-  claims: Map<number, StoredClaim>;
-  /** Whether `claims` lists its instants in ascending order: they nearly always come so, and the lowest is then found at once. */
-  ascending: boolean;
-  floorMs: number;
-  watermarkMs: number;
-  /** Fingerprint under which the watermark was claimed. */
-  schedule: string;
-  /** No claim is older than this: spares the walk through the claims while nothing can be too old. */
-  oldestMadeMs: number;
-}
 
 /**
  * The state that the replicas of one process share. It ends with the process and is seen by no other: for tests, and for applications that run as
@@ -48,25 +33,45 @@ export class MemoryStore {
     const entry = this.#entry(context.namespace, context.entryKey);
     if (entry.oldestMadeMs < nowMs - settings.retentionMs) removeByAge(entry, nowMs - settings.retentionMs);
     const made = entry.claims.get(instantMs);
-    if (made !== undefined) return made.claimId === context.claimId;
+    if (made !== undefined) return made.claimId === context.claimId && this.#grant(context, nowMs);
     if (instantMs <= entry.floorMs) return 'superseded';
+    if (entry.pausedMs !== undefined) return 'paused';
 
-    entry.claims.set(instantMs, { claimId: context.claimId, madeMs: nowMs });
-    entry.oldestMadeMs = Math.min(entry.oldestMadeMs, nowMs);
-    if (instantMs > entry.watermarkMs) {
-      entry.watermarkMs = instantMs;
-      entry.schedule = context.schedule;
-    } else {
-      entry.ascending = false;
-    }
-    if (entry.claims.size > CLAIMS_KEPT_PER_ENTRY) removeLowest(entry);
-    return true;
+    const { claimId, instanceId, schedule, holds } = context;
+    const answer = this.#grant(context, nowMs);
+    const recoveryTtlMs = answer === 'overlap' ? undefined : holds?.recoveryTtlMs;
+    const expiresAtMs = recoveryTtlMs === undefined ? undefined : nowMs + recoveryTtlMs;
+    addClaim(entry, instantMs, { claimId, instanceId, madeMs: nowMs, attempt: 1, expiresAtMs }, schedule);
+    return answer;
   }
 
   lastFire(namespace: string, entryKey: string): LastFire | undefined {
-    const entry = this.#namespaces.get(namespace)?.get(entryKey);
+    const entry = this.findEntry(namespace, entryKey);
     if (entry === undefined || entry.watermarkMs === Number.NEGATIVE_INFINITY) return undefined;
     return { scheduledAt: new Date(entry.watermarkMs), schedule: entry.schedule };
+  }
+
+  pause(namespace: string, entryKey: string): void {
+    this.#entry(namespace, entryKey).pausedMs ??= this.clock.now();
+  }
+
+  /** Since when it was paused, or `undefined`. */
+  resume(namespace: string, entryKey: string, keepWatermark: boolean): number | undefined {
+    const entry = this.findEntry(namespace, entryKey);
+    const pausedMs = entry?.pausedMs;
+    if (entry === undefined || pausedMs === undefined) return undefined;
+    entry.pausedMs = undefined;
+    const history = entry.watermarkMs !== Number.NEGATIVE_INFINITY;
+    if (history && !keepWatermark) entry.watermarkMs = Math.max(entry.watermarkMs, this.clock.now());
+    return pausedMs;
+  }
+
+  forget(namespace: string, entryKey: string): void {
+    this.#namespaces.get(namespace)?.delete(entryKey);
+  }
+
+  findEntry(namespace: string, entryKey: string): StoredEntry | undefined {
+    return this.#namespaces.get(namespace)?.get(entryKey);
   }
 
   leasesOf(namespace: string): Map<string, MemoryLease> {
@@ -77,18 +82,19 @@ export class MemoryStore {
     return inner(this.#members, namespace);
   }
 
+  /** The answer to a pass that has the claim: with the overlap lease, where it asks for that. */
+  #grant({ namespace, entryKey, claimId, holds }: ClaimContext, nowMs: number): ClaimAnswer {
+    if (holds?.overlapTtlMs === undefined) return true;
+    const ask = { name: overlapLeaseName(entryKey), owner: claimId, ttlMs: holds.overlapTtlMs };
+    const lease = takeLease(this.leasesOf(namespace), ask, nowMs);
+    return lease === undefined ? 'overlap' : { granted: true, overlapToken: lease.token };
+  }
+
   #entry(namespace: string, entryKey: string): StoredEntry {
     const entries = inner(this.#namespaces, namespace);
     let entry = entries.get(entryKey);
     if (entry === undefined) {
-      entry = {
-        claims: new Map(),
-        ascending: true,
-        floorMs: Number.NEGATIVE_INFINITY,
-        watermarkMs: Number.NEGATIVE_INFINITY,
-        schedule: '',
-        oldestMadeMs: Number.POSITIVE_INFINITY,
-      };
+      entry = newEntry();
       entries.set(entryKey, entry);
     }
     return entry;
@@ -102,27 +108,4 @@ function inner<V>(outer: Map<string, Map<string, V>>, namespace: string): Map<st
     outer.set(namespace, map);
   }
   return map;
-}
-
-/** The floor rises in the same step, so what is forgotten here is never granted again. */
-function removeByAge(entry: StoredEntry, beforeMs: number): void {
-  entry.oldestMadeMs = Number.POSITIVE_INFINITY;
-  for (const [instantMs, { madeMs }] of entry.claims) {
-    if (madeMs < beforeMs) remove(entry, instantMs);
-    else entry.oldestMadeMs = Math.min(entry.oldestMadeMs, madeMs);
-  }
-}
-
-function removeLowest(entry: StoredEntry): void {
-  if (!entry.ascending) {
-    entry.claims = new Map([...entry.claims].sort(([a], [b]) => a - b));
-    entry.ascending = true;
-  }
-  const [lowestMs] = entry.claims.keys();
-  if (lowestMs !== undefined) remove(entry, lowestMs);
-}
-
-function remove(entry: StoredEntry, instantMs: number): void {
-  entry.claims.delete(instantMs);
-  entry.floorMs = Math.max(entry.floorMs, instantMs);
 }
