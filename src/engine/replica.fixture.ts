@@ -93,6 +93,7 @@ export interface ReplicaOptions {
   readonly coordinationTimeoutMs?: number;
   readonly claimPatienceMs?: number;
   readonly drainDeadlineMs?: number;
+  readonly maxConcurrentFires?: number;
 }
 
 /** A scheduler with everything real but time and chance, and what it told. */
@@ -123,6 +124,7 @@ export function replica(options: ReplicaOptions = {}) {
     emit: (event) => stream.emit(event),
     watched: () => stream.observed,
     drainDeadlineMs: options.drainDeadlineMs ?? 10 * SECOND,
+    maxConcurrentFires: options.maxConcurrentFires ?? null,
     elector: options.elector,
     coordination: new Coordination({
       backend: claims,

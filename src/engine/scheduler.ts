@@ -9,6 +9,7 @@ import { manualFireKey } from '../domain/fire-key.js';
 import type { CronEvent } from '../events/cron-event.js';
 import { type Outcome, Pass } from '../fire/pass.js';
 import { Pipeline } from '../fire/pipeline.js';
+import { Slots } from '../fire/slots.js';
 import type { Companion } from './companion.js';
 import type { Coordination } from './coordination.js';
 import { Drain } from './drain.js';
@@ -30,6 +31,8 @@ export interface SchedulerParts {
   readonly claimPatienceMs: number;
   readonly leaseTtlMs: number;
   readonly drainDeadlineMs: number;
+  /** Fires that run, or are on their way to it, at a time on this replica, all entries together; default `null`: no limit. */
+  readonly maxConcurrentFires?: number | null;
   readonly elector?: Elector | undefined;
   readonly coordination: Coordination;
   /** Starts, drains and stops with this scheduler. */
@@ -76,6 +79,7 @@ export class Scheduler {
       clock: parts.clock,
       random: parts.random,
       alarms: this.loop.alarms,
+      slots: new Slots(parts.maxConcurrentFires),
       emit: parts.emit,
       watched: parts.watched,
       instanceId: parts.instance.id,

@@ -2,6 +2,7 @@ import type { Clock } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
 import type { Elector } from '../coordination/elector.js';
 import type { CronEvent } from '../events/cron-event.js';
+import type { Slots } from './slots.js';
 
 /** A wait on the scheduler's one timer, in monotonic time. */
 export interface Alarms {
@@ -14,6 +15,8 @@ export interface FireServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly alarms: Alarms;
+  /** Who may run now. A pass that waits for a place asks here, and is told here when one frees. */
+  readonly slots: Slots;
   readonly emit: (event: CronEvent) => void;
   /** Whether anybody would see an event of what merely went as planned. Such events are not made for nobody: a fire costs about as much as they do. */
   readonly watched: () => boolean;

@@ -11,6 +11,7 @@ import { VirtualClock } from '../testing/virtual-clock.js';
 import type { FireContext } from './fire-context.js';
 import { type FireEntry, type Outcome, Pass } from './pass.js';
 import { Pipeline } from './pipeline.js';
+import { Slots } from './slots.js';
 
 const POLICIES: EntryPolicies = {
   jitterMs: 0,
@@ -39,6 +40,7 @@ export function entryOf(run: (context: FireContext) => unknown, policies: Partia
     generation: 0,
     removed: false,
     paused: false,
+    pausedOverFleet: false,
     nextAtMs: null as number | null,
     slots: 0,
   } satisfies FireEntry;
@@ -53,6 +55,7 @@ export interface PipelineOptions {
   readonly homeTo?: (fireKey: string) => boolean;
   readonly coordinationTimeoutMs?: number;
   readonly claimPatienceMs?: number;
+  readonly maxConcurrentFires?: number;
 }
 
 /** A pipeline with real coordination guards; time, chance and drain in the test's hands. */
@@ -74,10 +77,12 @@ export function pipelineOf(options: PipelineOptions = {}) {
   const events: CronEvent[] = [];
   const drain = { draining: false, outOfTime: false };
   let alarms = 0;
+  const slots = new Slots(options.maxConcurrentFires);
   const pipeline = new Pipeline({
     ...settings,
     clock,
     random,
+    slots,
     elector: options.elector,
     homes: options.homeTo && { isHere: options.homeTo },
     emit: (event) => void events.push(event),
@@ -114,6 +119,7 @@ export function pipelineOf(options: PipelineOptions = {}) {
     clock,
     claims,
     pipeline,
+    slots,
     events,
     drain,
     send,

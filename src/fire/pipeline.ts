@@ -75,13 +75,13 @@ export class Pipeline {
     pass.ended = true;
     if (pass.overdue) {
       pass.onReturnedLate = (durationMs) => {
-        this.releaseSlot(pass);
+        this.services.slots.free(pass);
         this.forget(pass);
         const { instanceId, clock } = this.services;
         this.services.emit({ type: 'fire.returned-late', atMs: clock.now(), instanceId, fire: pass.fire, durationMs });
       };
     } else {
-      this.releaseSlot(pass);
+      this.services.slots.free(pass);
     }
     if (outcome.kind !== 'completed' || this.services.watched()) this.services.emit(this.terminalEvent(pass, outcome));
     pass.onEnd?.(outcome);
@@ -94,12 +94,6 @@ export class Pipeline {
     const waiters = this.idleWaiters;
     this.idleWaiters = [];
     for (const resolve of waiters) resolve();
-  }
-
-  private releaseSlot(pass: Pass): void {
-    if (!pass.holdsSlot) return;
-    pass.holdsSlot = false;
-    pass.entry.slots -= 1;
   }
 
   private terminalEvent(pass: Pass, outcome: Outcome): CronEvent {
