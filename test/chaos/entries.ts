@@ -1,4 +1,5 @@
 import type { MissedPolicy } from 'nestjs-distributed-cron';
+import { fireKeyOf } from '../processes/fire-key.js';
 import type { ExpectedFire } from '../processes/verdict.js';
 
 /** The entries of the fleet, written once as options for the library and once as arithmetic for the judge, who must not ask the library what is due. */
@@ -40,8 +41,4 @@ export function expectedFires(entries: readonly ChaosEntry[], fromMs: number, un
     }
     return fires;
   });
-}
-
-export function fireKeyOf(entryKey: string, instantMs: number): string {
-  return `${entryKey}@${new Date(instantMs).toISOString().replace(/\.?0*Z$/, 'Z')}`;
 }

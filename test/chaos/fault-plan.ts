@@ -1,5 +1,5 @@
+import { SeededRandom } from '../processes/random.js';
 import type { Profile } from './profile.js';
-import { SeededRandom } from './random.js';
 
 export const STORES = ['sqlite', 'redis', 'postgres'] as const;
 export type StoreName = (typeof STORES)[number];
@@ -85,9 +85,7 @@ function replicaFaults(kinds: readonly FaultKind[], endMs: number, settings: Pla
     freeAtMs: random.between(1_000, 2_000),
   }));
   // What lasts longest must begin first to have an end: so each form fits into twenty seconds.
-  const due = mine
-    .flatMap((kind) => eachForm(kind, settings.profile, random))
-    .sort((a, b) => b.lastsMs - a.lastsMs);
+  const due = mine.flatMap((kind) => eachForm(kind, settings.profile, random)).sort((a, b) => b.lastsMs - a.lastsMs);
   for (;;) {
     const lane = lanes.sort((a, b) => a.freeAtMs - b.freeAtMs)[0];
     if (lane === undefined || lane.freeAtMs >= endMs) return faults;

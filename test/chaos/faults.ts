@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClaimWatch } from './claim-watch.js';
+import type { ClockedFleet } from './clocked-fleet.js';
 import type { Fault } from './fault-plan.js';
-import type { Fleet } from './fleet.js';
 import type { ChaosStore } from './stores/store.js';
 
 /** A fault as it came to be. Times are the host's. */
@@ -23,7 +23,7 @@ export class Faults {
   readonly underWay = new Set<Fault>();
 
   constructor(
-    private readonly fleet: Fleet,
+    private readonly fleet: ClockedFleet,
     private readonly store: ChaosStore,
     private readonly watch: ClaimWatch,
   ) {}

@@ -2,16 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SeededRandom } from '../processes/random.js';
+import { commandOf, UsageError } from '../processes/read-arguments.js';
+import { list } from '../processes/report-list.js';
 import { type Evidence, judge, silences } from '../processes/verdict.js';
-import { type ChaosArguments, commandFor, readArguments, UsageError } from './arguments.js';
+import { type ChaosArguments, readArguments } from './arguments.js';
 import { ClaimWatch } from './claim-watch.js';
+import { ClockedFleet } from './clocked-fleet.js';
 import { chaosEntries, expectedFires } from './entries.js';
 import { CALM_END_MS, describeFault, kindsFor, planFaults } from './fault-plan.js';
 import { Faults } from './faults.js';
-import { Fleet } from './fleet.js';
 import { accountWithinMs, profileFor } from './profile.js';
-import { SeededRandom } from './random.js';
-import { closingLine, list, neverInjected, type Report, reportLines } from './report.js';
+import { closingLine, neverInjected, type Report, reportLines } from './report.js';
 import { startPostgresStore } from './stores/postgres-store.js';
 import { startRedis } from './stores/redis-store.js';
 import { startSqlite } from './stores/sqlite-store.js';
@@ -37,7 +39,7 @@ async function chaos(given: ChaosArguments): Promise<boolean> {
   const { faults: kinds, ...rest } = given;
   const planSettings = { ...rest, profile, ...(kinds === undefined ? {} : { kinds }) };
   const plan = planFaults(planSettings);
-  console.log(`seed ${given.seed}: ${commandFor(given)}`);
+  console.log(`seed ${given.seed}: ${commandOf('test:chaos', given)}`);
   console.log(
     `retention ${profile.retentionMs} ms, claimPatience ${profile.claimPatienceMs} ms; ${plan.length} faults:`,
   );
@@ -47,12 +49,12 @@ async function chaos(given: ChaosArguments): Promise<boolean> {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const entries = chaosEntries(given.entries);
   let store: ChaosStore | undefined;
-  let fleet: Fleet | undefined;
+  let fleet: ClockedFleet | undefined;
   let watch: ClaimWatch | undefined;
   try {
     store = await startStore(given, folder);
     const { connectionOf } = store;
-    fleet = new Fleet(folder, (replica) => ({
+    fleet = new ClockedFleet(folder, (replica) => ({
       connection: connectionOf(replica),
       entries: given.entries,
       profile,
@@ -97,7 +99,7 @@ async function chaos(given: ChaosArguments): Promise<boolean> {
       store: given.store,
       verdict: judge(evidence),
       runs: evidence.runs,
-      skips: sumSkips(fleet),
+      skips: fleet.skips(),
       faults: faults.injected,
       beginMs,
     };
@@ -137,12 +139,6 @@ function startStore({ store, replicas, entries, seed }: ChaosArguments, folder: 
     default:
       return store satisfies never;
   }
-}
-
-function sumSkips(fleet: Fleet): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const { skips } of fleet.lives) for (const [what, n] of skips) sums.set(what, (sums.get(what) ?? 0) + n);
-  return sums;
 }
 
 async function main(): Promise<void> {

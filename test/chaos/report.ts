@@ -1,4 +1,5 @@
 import type { RunRecord } from '../processes/records.js';
+import { counts, list } from '../processes/report-list.js';
 import type { Verdict } from '../processes/verdict.js';
 import { countByKind, describeFault, FAULT_KINDS, type FaultKind, type StoreName } from './fault-plan.js';
 import type { InjectedFault } from './faults.js';
@@ -14,18 +15,12 @@ export interface Report {
 
 /** How long after a fault is healed its consequences are looked for. */
 const AFTERMATH_MS = 10_000;
-const SHOWN = 20;
 
 export function reportLines({ verdict, runs, skips, faults, beginMs }: Report): string[] {
   const times = runs.map(({ atMs }) => atMs).sort((a, b) => a - b);
   const lines = [`${verdict.fires} fires, ${verdict.runs} runs`];
-  const section = (title: string, counts: ReadonlyMap<string, number>) => {
-    if (counts.size > 0) lines.push('', title);
-    for (const [what, count] of [...counts].sort((a, b) => b[1] - a[1]))
-      lines.push(`  ${String(count).padStart(7)}  ${what}`);
-  };
-  section('not run by one replica', skips);
-  section('not run at all, because', verdict.explained);
+  counts(lines, 'not run by one replica', skips);
+  counts(lines, 'not run at all, because', verdict.explained);
   lines.push('', 'longest time without any run, from each fault to 10 s after it was healed');
   for (const { fault, fromMs, toMs } of [...faults].sort((a, b) => a.fromMs - b.fromMs)) {
     const gapMs = longestGapMs(times, fromMs, toMs + AFTERMATH_MS);
@@ -39,13 +34,6 @@ export function reportLines({ verdict, runs, skips, faults, beginMs }: Report): 
   return lines;
 }
 
-export function list<T>(lines: string[], title: string, items: readonly T[], show: (item: T) => string): void {
-  if (items.length === 0) return;
-  lines.push('', `${title}: ${items.length}`);
-  for (const item of items.slice(0, SHOWN)) lines.push(`  ${show(item)}`);
-  if (items.length > SHOWN) lines.push(`  … and ${items.length - SHOWN} more`);
-}
-
 /** Between two runs, or a run and one of the ends. */
 export function longestGapMs(sortedTimes: readonly number[], fromMs: number, toMs: number): number {
   const within = [fromMs, ...sortedTimes.filter((atMs) => atMs > fromMs && atMs < toMs), toMs];
@@ -54,13 +42,13 @@ export function longestGapMs(sortedTimes: readonly number[], fromMs: number, toM
 
 /** The last line. */
 export function closingLine({ store, verdict, faults }: Report): string {
-  const counts = countByKind(faults.map(({ fault }) => fault));
-  const kinds = FAULT_KINDS.filter((kind) => counts.has(kind)).map((kind) => `${kind}:${counts.get(kind)}`);
+  const byKind = countByKind(faults.map(({ fault }) => fault));
+  const kinds = FAULT_KINDS.filter((kind) => byKind.has(kind)).map((kind) => `${kind}:${byKind.get(kind)}`);
   const { fires, runs, duplicates, unexplained } = verdict;
   return `chaos: store=${store} fires=${fires} runs=${runs} duplicates=${duplicates.length} unexplained=${unexplained.length} faults=${kinds.join(',')}`;
 }
 
 export function neverInjected(wanted: readonly FaultKind[], faults: readonly InjectedFault[]): FaultKind[] {
-  const counts = countByKind(faults.map(({ fault }) => fault));
-  return wanted.filter((kind) => !counts.has(kind));
+  const injected = countByKind(faults.map(({ fault }) => fault));
+  return wanted.filter((kind) => !injected.has(kind));
 }

@@ -1,3 +1,4 @@
+import type { ReplicaFiles } from '../processes/fleet.js';
 import type { Break } from './broken-backend.js';
 import type { StoreName } from './fault-plan.js';
 import type { Profile } from './profile.js';
@@ -8,10 +9,7 @@ export type Connection =
   | { readonly store: Exclude<StoreName, 'sqlite'>; readonly port: number };
 
 /** What a replica's process is started with. */
-export interface ReplicaSettings {
-  readonly replica: string;
-  readonly ledger: string;
-  readonly log: string;
+export interface ReplicaSettings extends ReplicaFiles {
   readonly connection: Connection;
   readonly entries: number;
   readonly profile: Profile;

@@ -12,7 +12,7 @@ import { transformFile } from '@swc/core';
 import { PACKAGE_NAME, SUBPATHS } from '../../scripts/subpaths.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDERS = ['src', 'test/processes', 'test/chaos', 'test/servers'];
+const FOLDERS = ['src', 'test/processes', 'test/chaos', 'test/rolling', 'test/servers'];
 const SWC = {
   swcrc: false,
   module: { type: 'commonjs' },

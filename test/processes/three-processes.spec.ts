@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ApplicationProcess } from './application-process.js';
 import { DatabaseLedger } from './database-ledger.js';
+import { fireKeyOf } from './fire-key.js';
 import type { Begin } from './ledger-replica.js';
 import { Life } from './life.js';
 import { LineReader } from './line-file.js';
@@ -33,9 +34,6 @@ interface Armed {
   readonly atMs: number;
 }
 type FromReplica = Started | Armed;
-
-const fireKeyOf = (entryKey: string, instantMs: number) =>
-  `${entryKey}@${new Date(instantMs).toISOString().replace(/\.?0*Z$/, 'Z')}`;
 
 describe('three processes on one SQLite file, 2,000 fires', () => {
   const folder = mkdtempSync(join(tmpdir(), 'nestjs-distributed-cron-'));

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'pg';
+import { fireKeyOf } from '../../processes/fire-key.js';
 import { startPostgres } from '../../servers/postgres.js';
-import { fireKeyOf } from '../entries.js';
 import { startPaths } from './paths.js';
 import type { ChaosStore } from './store.js';
 

@@ -1,8 +1,9 @@
 import { Redis } from 'ioredis';
 import { entryName } from '../../../src/coordination/redis/redis-keys.js';
+import { fireKeyOf } from '../../processes/fire-key.js';
 import type { ClaimRow } from '../../processes/verdict.js';
 import { RedisServer } from '../../servers/redis.js';
-import { chaosEntries, fireKeyOf } from '../entries.js';
+import { chaosEntries } from '../entries.js';
 import { startPaths } from './paths.js';
 import type { ChaosStore } from './store.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
-import { fireKeyOf } from '../entries.js';
+import { fireKeyOf } from '../../processes/fire-key.js';
 import type { ChaosStore } from './store.js';
 
 /**

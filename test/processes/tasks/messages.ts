@@ -1,5 +1,5 @@
+import type { StorePlace } from '../open-store.js';
 import type { KeptEffect } from './effect.js';
-import type { StorePlace } from './open-store.js';
 
 export interface TaskReplicaSettings {
   /** Also its name among the members. */

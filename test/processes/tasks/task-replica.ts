@@ -10,10 +10,10 @@ import {
   type TaskContext,
 } from 'nestjs-distributed-cron';
 import { endWithParent, tellParent } from '../application-process.js';
+import { openStore } from '../open-store.js';
 import type { Effect } from './effect.js';
 import { EffectLedger } from './effect-ledger.js';
 import type { FromReplica, Order, TaskReplicaSettings } from './messages.js';
-import { openStore } from './open-store.js';
 import { COORDINATION_TIMEOUT_MS, LEASE_TTL_MS, MEMBER_EXPIRY_MS, PERIOD_MS, RUN_MS } from './timing.js';
 
 async function start({ name, namespace, place, ledger: path }: TaskReplicaSettings): Promise<void> {
