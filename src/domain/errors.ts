@@ -112,3 +112,60 @@ export class DrainDeadlineError extends DistributedCronError {
     );
   }
 }
+
+/** A lease of the fire was lost while its method ran. Its `signal` was aborted with this error. */
+export class FireLeaseLostError extends DistributedCronError {
+  readonly code = 'FIRE_LEASE_LOST';
+
+  constructor(
+    readonly entryKey: string,
+    readonly fireKey: string,
+    /** The guard against overlap over the fleet, or the claim of a fire that another replica may now run again. */
+    readonly lease: 'overlap' | 'recovery',
+    /** `lapsed`: no renewal was confirmed in time. `taken`: the store says it is no longer ours. */
+    readonly reason: 'lapsed' | 'taken',
+  ) {
+    super(
+      `The fire ${fireKey} of entry "${entryKey}" lost its ${lease} lease while its method ran (${reason}): ${lease === 'overlap' ? 'another run of the entry may start' : 'another replica may run it again'}. End the method on its signal; raise leaseTtl above the longest time the event loop is blocked.`,
+    );
+  }
+}
+
+/** The entry cannot be paused over the fleet: it has no claimer, or one that cannot pause. */
+export class FleetPauseUnavailableError extends DistributedCronError {
+  readonly code = 'FLEET_PAUSE_UNAVAILABLE';
+
+  constructor(
+    readonly entryKey: string,
+    store: string | undefined,
+  ) {
+    super(
+      `The entry "${entryKey}" cannot be paused or resumed over the fleet: ${store === undefined ? 'it has no claimer' : `its claimer (${store}) has no pause() and resume()`}. Give forRoot a backend that can, or pause it on each replica.`,
+    );
+  }
+}
+
+/** What the store keeps of an entry cannot be dropped while the entry exists: its fires could be claimed a second time. */
+export class EntryInUseError extends DistributedCronError {
+  readonly code = 'ENTRY_IN_USE';
+
+  constructor(readonly entryKey: string) {
+    super(
+      `The entry "${entryKey}" exists on this replica. Remove it everywhere first, and forget it then: its fires could otherwise run twice.`,
+    );
+  }
+}
+
+/** There is no store that could forget an entry. */
+export class ForgetUnavailableError extends DistributedCronError {
+  readonly code = 'FORGET_UNAVAILABLE';
+
+  constructor(
+    readonly entryKey: string,
+    store: string | undefined,
+  ) {
+    super(
+      `The entry "${entryKey}" cannot be forgotten: ${store === undefined ? 'there is no claimer' : `the claimer (${store}) has no forget()`}.`,
+    );
+  }
+}

@@ -11,6 +11,8 @@ export interface Endable {
   readonly cutWait?: (() => void) | undefined;
   /** Set while its method runs. */
   readonly running: { readonly context: { abort(reason: Error): void } } | undefined;
+  /** Set by the drain that aborted its method: what it did is not to be taken for done. */
+  interrupted?: boolean;
 }
 
 /** All that is under way: the passes of fires, or the turns of tasks. */
@@ -56,7 +58,10 @@ export class Drain<P extends Endable = Pass> {
     this.deadlinePassed = true;
     const error = new DrainDeadlineError(this.drainDeadlineMs);
     const running = [...this.pipeline.passes].filter((pass) => pass.running !== undefined);
-    for (const pass of running) pass.running?.context.abort(error);
+    for (const pass of running) {
+      pass.interrupted = true;
+      pass.running?.context.abort(error);
+    }
     await this.idleBefore(ABORT_GRACE_MS);
     for (const pass of [...this.pipeline.passes]) if (pass.running !== undefined) this.pipeline.abandon(pass, error);
     // What is left waits for the answer of a coordination call, each of which has a time limit.

@@ -26,6 +26,7 @@ export class Entry implements FireEntry, HeapItem {
   generation = 0;
   removed = false;
   paused = false;
+  pausedOverFleet = false;
   slots = 0;
   /** Its schedule failed: it fires no more until it is updated. */
   failed = false;

@@ -3,6 +3,7 @@ import type { EntryPolicies } from '../domain/entry.js';
 import type { Fire } from '../domain/fire.js';
 import type { RejectReason, SkipReason } from '../domain/skip-reason.js';
 import type { FireContext, RunContext } from './fire-context.js';
+import type { FireHolds } from './fire-holds.js';
 
 /** Whom an entry's fires ask: for their claims, and for the leases that their runs hold where the store has them. */
 export type EntryClaims = Pick<GuardedBackend, 'claim'> & Partial<Pick<GuardedBackend, 'leases' | 'recovery'>>;
@@ -20,6 +21,8 @@ export interface FireEntry {
   readonly generation: number;
   readonly removed: boolean;
   readonly paused: boolean;
+  /** As the store last said: paused over the fleet. A pass writes it. */
+  pausedOverFleet: boolean;
   /** The instant that is armed now, later than any fire under way, or `null`. */
   readonly nextAtMs: number | null;
   /** Passes that were not refused and have not ended: each holds one slot. */
@@ -57,6 +60,12 @@ export class Pass {
   cutWait: (() => void) | undefined;
   /** Called when an overdue method returns after all. */
   onReturnedLate: ((durationMs: number) => void) | undefined;
+  /** Its claim id, once it asked or holds something. */
+  claimId: string | undefined;
+  /** The leases that its run holds, once it has one. */
+  holds: FireHolds | undefined;
+  /** A drain aborted its method at the deadline. */
+  interrupted = false;
   /** Set while the method runs. */
   running: { readonly context: RunContext; readonly giveUp: (error: Error) => void } | undefined;
 

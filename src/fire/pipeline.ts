@@ -1,20 +1,33 @@
+import { DrainDeadlineError } from '../domain/errors.js';
+import type { FireOrigin } from '../domain/fire.js';
 import type { CronEvent } from '../events/cron-event.js';
+import type { HoldsEnd } from './fire-holds.js';
 import type { FireServices } from './fire-services.js';
 import type { Outcome, Pass } from './pass.js';
 import { askClaimer } from './stages/ask-claimer.js';
 import { askElector } from './stages/ask-elector.js';
 import { refuseLocally } from './stages/refuse-locally.js';
+import { refuseStale } from './stages/refuse-stale.js';
 import { runMethod } from './stages/run-method.js';
+import { takeOverlap } from './stages/take-overlap.js';
 import { waitTurn } from './stages/wait-turn.js';
 
 /** A stage ends the pass with an outcome, or lets it go on with `undefined`. A promise only where it has to wait: a pass that waits for nothing costs no turn. */
 type Stage = (pass: Pass, services: FireServices) => Outcome | undefined | Promise<Outcome | undefined>;
 
 /** The way of a scheduled fire, in order (DESIGN 4). */
-const SCHEDULED: readonly Stage[] = [refuseLocally, waitTurn, askElector, askClaimer, runMethod];
+const SCHEDULED: readonly Stage[] = [refuseLocally, waitTurn, askElector, askClaimer, takeOverlap, runMethod];
 
 /** A manual fire runs here and now: the entry's own rules apply, jitter and coordination do not. */
-const MANUAL: readonly Stage[] = [refuseLocally, runMethod];
+const MANUAL: readonly Stage[] = [refuseLocally, takeOverlap, runMethod];
+
+/** A dead winner's fire is this replica's already when it is sent. */
+const RECOVERED: readonly Stage[] = [refuseStale, refuseLocally, takeOverlap, runMethod];
+
+function wayOf(origin: FireOrigin): readonly Stage[] {
+  if (origin === 'manual') return MANUAL;
+  return origin === 'recovery' ? RECOVERED : SCHEDULED;
+}
 
 /** Sends passes through the stages, and knows those under way. */
 export class Pipeline {
@@ -25,7 +38,7 @@ export class Pipeline {
 
   /** Never throws. A pass that has to wait goes on by itself. */
   send(pass: Pass): void {
-    this.proceed(pass, pass.fire.origin === 'manual' ? MANUAL : SCHEDULED, 0);
+    this.proceed(pass, wayOf(pass.fire.origin), 0);
   }
 
   /** Passes whose fire has not ended, or whose method has not returned; none that were abandoned. */
@@ -42,8 +55,10 @@ export class Pipeline {
   /** Waits for the pass no more: its fire ends now if it has not, and its method may return when it likes. */
   abandon(pass: Pass, error: Error): void {
     pass.abandoned = true;
-    if (pass.ended) this.forget(pass);
-    else pass.running?.giveUp(error);
+    if (pass.ended) {
+      pass.holds?.abandon();
+      this.forget(pass);
+    } else pass.running?.giveUp(error);
   }
 
   private proceed(pass: Pass, stages: readonly Stage[], from: number): void {
@@ -76,7 +91,7 @@ export class Pipeline {
     if (pass.overdue) {
       pass.onReturnedLate = (durationMs) => {
         this.services.slots.free(pass);
-        this.forget(pass);
+        this.leave(pass, outcome);
         const { instanceId, clock } = this.services;
         this.services.emit({ type: 'fire.returned-late', atMs: clock.now(), instanceId, fire: pass.fire, durationMs });
       };
@@ -86,7 +101,19 @@ export class Pipeline {
     if (outcome.kind !== 'completed' || this.services.watched()) this.services.emit(this.terminalEvent(pass, outcome));
     pass.onEnd?.(outcome);
     // A method that has not returned may still use what the application closes after the drain.
-    if (!pass.overdue || pass.abandoned) this.forget(pass);
+    if (!pass.overdue || pass.abandoned) this.leave(pass, outcome);
+  }
+
+  /** Under way until its leases are given back: a drain closes the store when nothing is. A method that still runs keeps them until they lapse. */
+  private leave(pass: Pass, outcome: Outcome): void {
+    const { holds } = pass;
+    if (holds === undefined || pass.overdue) {
+      holds?.abandon();
+      this.forget(pass);
+      return;
+    }
+    this.underWay.add(pass);
+    void holds.end(endOf(pass, outcome)).then(() => this.forget(pass));
   }
 
   private forget(pass: Pass): void {
@@ -119,5 +146,19 @@ export class Pipeline {
       default:
         return outcome satisfies never;
     }
+  }
+}
+
+/** A fire that did not come to its end here may be run by another replica, if it is recoverable. */
+function endOf({ fire, interrupted }: Pass, outcome: Outcome): HoldsEnd {
+  switch (outcome.kind) {
+    case 'completed':
+      return 'done';
+    case 'failed':
+      return interrupted || outcome.error instanceof DrainDeadlineError ? 'given-up' : 'done';
+    case 'rejected':
+      return fire.origin === 'recovery' ? 'given-up' : 'done';
+    default:
+      return 'given-up';
   }
 }

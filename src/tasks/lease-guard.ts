@@ -1,8 +1,8 @@
 import type { Clock } from '../ambient/clock.js';
 import type { GuardedLeases } from '../coordination/guarded-leases.js';
-import type { LeaseGrant } from '../coordination/lease-store.js';
+import type { JsonValue, LeaseGrant } from '../coordination/lease-store.js';
 import type { Alarms } from '../fire/fire-services.js';
-import { LeaseHold, type LeaseLoss, type SentAt, sentNow } from './lease-hold.js';
+import { LeaseHold, type LeaseLoss, type SentAt, sentNow } from '../fire/lease-hold.js';
 import type { SingletonGuard, TakenTask } from './singleton-guard.js';
 import type { StoreTime } from './store-time.js';
 import type { TaskMemory } from './task-memory.js';
@@ -61,7 +61,8 @@ class TakenLease implements TakenTask {
   readonly fencingToken: number;
   readonly memory: TaskMemory;
   readonly dueInMs: number;
-  private readonly hold: LeaseHold;
+  /** Ends with the record that is kept, or with the one that is there. */
+  private readonly hold: LeaseHold<JsonValue | undefined>;
   private tell: (loss: LeaseLoss) => void = () => undefined;
 
   constructor(
@@ -75,8 +76,17 @@ class TakenLease implements TakenTask {
     this.fencingToken = grant.token;
     this.memory = record.memory;
     this.dueInMs = untilDue(record, nowMs);
-    const { namespace, instanceId: owner } = parts;
-    this.hold = new LeaseHold({ namespace, name, owner, token: grant.token }, sentAt, parts, (loss) => this.tell(loss));
+    const { namespace, instanceId: owner, leases, ttlMs } = parts;
+    const lease = { namespace, name, owner, token: grant.token };
+    this.hold = new LeaseHold(
+      {
+        renew: () => leases.renew(lease, { ttlMs }),
+        giveBack: (value) => leases.release(lease, value === undefined ? {} : { value }),
+      },
+      sentAt,
+      parts,
+      (loss) => this.tell(loss),
+    );
   }
 
   get lost(): LeaseLoss | undefined {
@@ -96,7 +106,7 @@ class TakenLease implements TakenTask {
   }
 
   giveBack(after?: { readonly memory: TaskMemory; readonly nextInMs: number }): Promise<boolean> {
-    if (after === undefined) return this.hold.release();
+    if (after === undefined) return this.hold.release(undefined);
     const dueAtMs = Math.round(this.parts.time.sinceRead() + after.nextInMs);
     return this.hold.release(recordValue({ dueAtMs, memory: after.memory }));
   }

@@ -1,4 +1,4 @@
-import type { LeaseLoss } from './lease-hold.js';
+import type { LeaseLoss } from '../fire/lease-hold.js';
 import type { TaskMemory } from './task-memory.js';
 
 /** What keeps a singleton task from running on two replicas, and remembers it between its runs. */

@@ -1,6 +1,10 @@
+import type { ClaimHolds } from '../../coordination/claimer.js';
 import type { ClaimOutcome } from '../../coordination/guarded-backend.js';
+import { guardsFleet, holdsOfPass } from '../fire-holds.js';
 import type { FireServices } from '../fire-services.js';
+import { type SentAt, sentNow } from '../lease-hold.js';
 import type { FireEntry, Outcome, Pass } from '../pass.js';
+import { refuseStale } from './refuse-stale.js';
 
 /**
  * The last point at which a pass can be dropped without a trace in the store: after a drain started, and for an entry that changed since, no
@@ -8,14 +12,9 @@ import type { FireEntry, Outcome, Pass } from '../pass.js';
  */
 export function askClaimer(pass: Pass, services: FireServices): Outcome | undefined | Promise<Outcome | undefined> {
   const { claims } = pass.entry;
-  if (claims === undefined) return refusal(pass, services);
+  if (claims === undefined) return refuseStale(pass, services);
   // Asked when the turn is over: then the entry's next instant is armed, which bounds how long this fire may wait for its store.
-  return Promise.resolve().then(() => refusal(pass, services) ?? claim(pass, services, claims));
-}
-
-function refusal(pass: Pass, services: FireServices): Outcome | undefined {
-  const reason = pass.staleness() ?? (services.draining() ? 'draining' : undefined);
-  return reason === undefined ? undefined : { kind: 'canceled', reason };
+  return Promise.resolve().then(() => refuseStale(pass, services) ?? claim(pass, services, claims));
 }
 
 async function claim(
@@ -26,15 +25,50 @@ async function claim(
   const { fire, entry } = pass;
   const patientUntilMs = services.clock.now() + services.claimPatienceMs;
   const overtakenAtMs = entry.nextAtMs ?? Number.POSITIVE_INFINITY;
-  const outcome = await claims.claim({
+  const claimId = services.random.uuid();
+  pass.claimId = claimId;
+  const request = {
     entryKey: fire.entryKey,
     fireKey: fire.fireKey,
     scheduledAt: fire.scheduledAt,
-    claimId: services.random.uuid(),
+    claimId,
     schedule: entry.scheduleFingerprint,
     untilMs: Math.min(patientUntilMs, overtakenAtMs),
-  });
+  };
+  const holds = holdsOf(pass, services.leaseTtlMs);
+  const sentAt = holds && sentNow(services.clock);
+  const outcome = await claims.claim(holds === undefined ? request : { ...request, holds });
+  if (outcome.kind === 'paused') entry.pausedOverFleet = true;
+  else if (outcome.kind === 'granted') entry.pausedOverFleet = false;
+  if (outcome.kind === 'overlap' && entry.policies.overlap === 'queue') return undefined;
+  if (outcome.kind === 'granted' && holds !== undefined && sentAt !== undefined)
+    return keepHolds(pass, services, holds, outcome.overlapToken, sentAt);
   return readOutcome(outcome);
+}
+
+/** What the winner takes together with its claim, in one round trip. */
+function holdsOf({ fire, entry: { policies } }: Pass, leaseTtlMs: number): ClaimHolds | undefined {
+  const recovers = policies.recovery === 'rerun';
+  // Who waits for the guard, and must be recoverable while it waits, asks for it when it has its claim; so do the fires of one replay, which run one after the other.
+  const guards = guardsFleet(policies) && fire.origin !== 'catch-up' && !(recovers && policies.overlap === 'queue');
+  if (!guards && !recovers) return undefined;
+  return {
+    ...(guards ? { overlapTtlMs: leaseTtlMs } : {}),
+    ...(recovers ? { recoveryTtlMs: leaseTtlMs } : {}),
+  };
+}
+
+function keepHolds(
+  pass: Pass,
+  services: FireServices,
+  asked: ClaimHolds,
+  overlapToken: number | undefined,
+  sentAt: SentAt,
+): Promise<Outcome | undefined> {
+  const holds = holdsOfPass(pass, services);
+  if (overlapToken !== undefined) holds.keepOverlap(overlapToken, sentAt);
+  if (asked.recoveryTtlMs !== undefined) holds.keepRecovery(sentAt);
+  return holds.confirm();
 }
 
 function readOutcome(outcome: ClaimOutcome): Outcome | undefined {

@@ -1,16 +1,23 @@
 import type { Clock } from '../ambient/clock.js';
-import type { GuardedLeases } from '../coordination/guarded-leases.js';
-import type { HeldLease, JsonValue } from '../coordination/lease-store.js';
-import type { Alarms } from '../fire/fire-services.js';
+import type { Alarms } from './fire-services.js';
 
 /** `lapsed`: no renewal was confirmed in time. `taken`: the store says the lease is no longer ours. */
 export type LeaseLoss = 'lapsed' | 'taken';
 
+/** A lease as its holder asks the store about it. Both reject if the store does not answer. */
+export interface KeptLease<End> {
+  /** `false`: it is no longer ours. */
+  renew(): Promise<boolean>;
+  /** `false`: it was no longer ours. */
+  giveBack(end: End): Promise<boolean>;
+}
+
 export interface LeaseHoldParts {
-  readonly leases: Pick<GuardedLeases, 'renew' | 'release'>;
   readonly clock: Clock;
   readonly alarms: Alarms;
   readonly ttlMs: number;
+  /** Default: belief in the lease ends a fifth before the store's expiry can come. `false`: only the store's word ends it, since a lease that has lapsed can still be renewed while nobody took it. */
+  readonly trustEnds?: boolean;
 }
 
 /** The part of the lease during which its holder believes in it: it stops a fifth before the store's expiry can come. */
@@ -32,7 +39,7 @@ export function sentNow(clock: Clock): SentAt {
  * A lease that is held while something runs: renewed at a third of its life, believed for four fifths of it from the moment the request was sent, by the monotonic or
  * the wall clock, whichever ran further. A renewal that fails extends nothing. Loss is told once.
  */
-export class LeaseHold {
+export class LeaseHold<End = void> {
   private alarm: object | undefined;
   private renewAtMs: number;
   private renewing = false;
@@ -40,7 +47,7 @@ export class LeaseHold {
   private loss: LeaseLoss | undefined;
 
   constructor(
-    private readonly lease: HeldLease,
+    private readonly lease: KeptLease<End>,
     private sentAt: SentAt,
     private readonly parts: LeaseHoldParts,
     private readonly onLost: (loss: LeaseLoss) => void,
@@ -54,18 +61,37 @@ export class LeaseHold {
     return this.loss;
   }
 
+  /** Renews at once if a renewal is due, as after a grant that took long to come. Rejects if the store does not answer. */
+  async confirm(): Promise<void> {
+    const { clock, ttlMs } = this.parts;
+    if (this.over || clock.monotonic() < this.renewAtMs) return;
+    // No alarm meanwhile: belief may have ended by the clock, and this answer is to begin it anew.
+    if (this.alarm !== undefined) this.parts.alarms.cancel(this.alarm);
+    this.alarm = undefined;
+    const sentAt = sentNow(clock);
+    const held = await this.lease.renew();
+    if (this.over) return;
+    if (!held) {
+      this.lose('taken');
+      return;
+    }
+    this.sentAt = sentAt;
+    this.renewAtMs = sentAt.monotonicMs + ttlMs / 3;
+    this.arm();
+  }
+
   /** Looks at the clocks, and tells if the time of trust has passed. */
   check(): void {
     if (!this.over && !this.trusted()) this.lose('lapsed');
   }
 
-  /** Gives the lease back, with a new value where one is given. `false`: it was lost before, or the store did not answer; then it lapses by itself. */
-  async release(value?: JsonValue): Promise<boolean> {
+  /** Gives the lease back. `false`: it was lost before, or the store did not answer; then it lapses by itself. */
+  async release(end: End): Promise<boolean> {
     this.check();
     if (this.over) return false;
     this.end();
     try {
-      return await this.parts.leases.release(this.lease, value === undefined ? {} : { value });
+      return await this.lease.giveBack(end);
     } catch {
       return false;
     }
@@ -77,7 +103,8 @@ export class LeaseHold {
   }
 
   private trusted(): boolean {
-    const { clock, ttlMs } = this.parts;
+    const { clock, ttlMs, trustEnds } = this.parts;
+    if (trustEnds === false) return true;
     const trustedMs = ttlMs * TRUSTED_PART;
     return clock.monotonic() < this.sentAt.monotonicMs + trustedMs && clock.now() < this.sentAt.wallMs + trustedMs;
   }
@@ -91,11 +118,11 @@ export class LeaseHold {
   }
 
   private async renew(): Promise<void> {
-    const { clock, leases, ttlMs } = this.parts;
+    const { clock, ttlMs } = this.parts;
     const sentAt = sentNow(clock);
     this.renewing = true;
     try {
-      const held = await leases.renew(this.lease, { ttlMs });
+      const held = await this.lease.renew();
       if (this.over) return;
       if (!held) {
         this.lose('taken');
@@ -116,9 +143,12 @@ export class LeaseHold {
     if (this.alarm !== undefined) this.parts.alarms.cancel(this.alarm);
     this.alarm = undefined;
     if (this.over) return;
-    const { clock, alarms, ttlMs } = this.parts;
-    const trustEndsAtMs = this.sentAt.monotonicMs + ttlMs * TRUSTED_PART;
+    const { clock, alarms, ttlMs, trustEnds } = this.parts;
+    const trustEndsAtMs =
+      trustEnds === false ? Number.POSITIVE_INFINITY : this.sentAt.monotonicMs + ttlMs * TRUSTED_PART;
     const wakeAtMs = this.renewing ? trustEndsAtMs : Math.min(trustEndsAtMs, this.renewAtMs);
+    // Nothing to wake for: the renewal on its way has a time limit of its own, and arms again.
+    if (wakeAtMs === Number.POSITIVE_INFINITY) return;
     this.alarm = alarms.set(Math.max(0, wakeAtMs - clock.monotonic()), () => this.wake());
   }
 

@@ -1,0 +1,85 @@
+import { CoordinationError } from '../../coordination/coordination-error.js';
+import type { GuardedLeases } from '../../coordination/guarded-leases.js';
+import { overlapLeaseName, queueLeaseName } from '../../coordination/overlap-lease.js';
+import { DrainDeadlineError } from '../../domain/errors.js';
+import { guardsFleet, holdsOfPass } from '../fire-holds.js';
+import type { FireServices } from '../fire-services.js';
+import { LeaseHold, sentNow } from '../lease-hold.js';
+import type { Outcome, Pass } from '../pass.js';
+
+/** While another run holds the guard, it is asked for this often: nobody tells. */
+const ASK_AGAIN_MS = 500;
+
+/**
+ * The guard against overlap over the fleet, for those that did not get it together with their claim: manual and recovered fires, which ask for no claim; the fires of a replay; one that waits in the
+ * queue. Whoever has it goes on, if it holds it still.
+ */
+export function takeOverlap(pass: Pass, services: FireServices): Outcome | undefined | Promise<Outcome | undefined> {
+  const loss = pass.holds?.loss();
+  if (loss !== undefined) return loss;
+  if (!guardsFleet(pass.entry.policies) || pass.holds?.guardsOverlap === true) return undefined;
+  const { leases } = pass.entry.claims ?? {};
+  // Options that need leases are refused at start where there are none; an application may still have replaced its backend.
+  if (leases === undefined)
+    return claimError(new CoordinationError('COORDINATION_FAILED', NO_LEASES, 'it has no leases.'));
+  return take(pass, services, leases).catch(claimError);
+}
+
+const NO_LEASES = { store: 'backend', operation: 'acquire' } as const;
+
+const claimError = (error: unknown): Outcome => ({ kind: 'skipped', reason: 'claim-error', error });
+const OVERLAP: Outcome = Object.freeze({ kind: 'rejected', reason: 'overlap' });
+
+async function take(pass: Pass, services: FireServices, leases: GuardedLeases): Promise<Outcome | undefined> {
+  if (await acquired(pass, services, leases)) return undefined;
+  const { origin } = pass.fire;
+  if (origin === 'catch-up') return wait(pass, services, leases, Number.POSITIVE_INFINITY);
+  // What the dead winner held lapses within its life. If it is held then, it is another run's.
+  if (origin === 'recovery') return wait(pass, services, leases, services.leaseTtlMs + ASK_AGAIN_MS);
+  return pass.entry.policies.overlap === 'queue' ? queue(pass, services, leases) : OVERLAP;
+}
+
+/** One fire of the entry waits over the fleet: it holds a lease of its own meanwhile. */
+async function queue(pass: Pass, services: FireServices, leases: GuardedLeases): Promise<Outcome | undefined> {
+  const { namespace, leaseTtlMs: ttlMs } = services;
+  const sentAt = sentNow(services.clock);
+  const place = { namespace, name: queueLeaseName(pass.entry.key), owner: holdsOfPass(pass, services).owner };
+  const grant = await leases.acquire({ ...place, ttlMs });
+  if (grant === null) return OVERLAP;
+  const lease = { ...place, token: grant.token };
+  const kept = { renew: () => leases.renew(lease, { ttlMs }), giveBack: () => leases.release(lease) };
+  const hold = new LeaseHold(kept, sentAt, { ...services, ttlMs }, () => undefined);
+  try {
+    return await wait(pass, services, leases, Number.POSITIVE_INFINITY);
+  } finally {
+    await hold.release();
+  }
+}
+
+async function wait(
+  pass: Pass,
+  services: FireServices,
+  leases: GuardedLeases,
+  limitMs: number,
+): Promise<Outcome | undefined> {
+  const endsAtMs = services.clock.monotonic() + limitMs;
+  for (;;) {
+    await new Promise<void>((resume) => void services.alarms.set(ASK_AGAIN_MS, resume));
+    // A claimed fire runs, also while a drain is on, for as long as there is time.
+    if (services.outOfTime())
+      return { kind: 'failed', error: new DrainDeadlineError(services.drainDeadlineMs), durationMs: 0 };
+    if (await acquired(pass, services, leases)) return pass.holds?.loss();
+    if (services.clock.monotonic() >= endsAtMs) return OVERLAP;
+  }
+}
+
+async function acquired(pass: Pass, services: FireServices, leases: GuardedLeases): Promise<boolean> {
+  const { namespace, leaseTtlMs: ttlMs } = services;
+  const holds = holdsOfPass(pass, services);
+  const sentAt = sentNow(services.clock);
+  const name = overlapLeaseName(pass.entry.key);
+  const grant = await leases.acquire({ namespace, name, owner: holds.owner, ttlMs });
+  if (grant === null) return false;
+  holds.keepOverlap(grant.token, sentAt);
+  return true;
+}
