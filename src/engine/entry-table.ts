@@ -19,6 +19,14 @@ export class EntryTable {
     this.entries.set(entry.key, entry);
   }
 
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
+  find(key: string): Entry | undefined {
+    return this.entries.get(key);
+  }
+
   /** @throws EntryNotFoundError */
   get(key: string): Entry {
     const entry = this.entries.get(key);

@@ -3,11 +3,13 @@ import { nextLoopTurn } from '../ambient/event-loop.js';
 import type { InstanceIdentity } from '../ambient/instance-identity.js';
 import type { Random } from '../ambient/random.js';
 import type { Elector } from '../coordination/elector.js';
-import { FireRejectedError, SchedulerStoppedError } from '../domain/errors.js';
+import { EntryInUseError, FireRejectedError, ForgetUnavailableError, SchedulerStoppedError } from '../domain/errors.js';
 import type { Fire } from '../domain/fire.js';
 import { manualFireKey } from '../domain/fire-key.js';
 import type { CronEvent } from '../events/cron-event.js';
-import { type Outcome, Pass } from '../fire/pass.js';
+import { type FireCounters, FireTally } from '../fire/fire-tally.js';
+import { type FireEntry, type Outcome, Pass } from '../fire/pass.js';
+import type { FireServices } from '../fire/fire-services.js';
 import { Pipeline } from '../fire/pipeline.js';
 import { Slots } from '../fire/slots.js';
 import type { Companion } from './companion.js';
@@ -15,8 +17,10 @@ import type { Coordination } from './coordination.js';
 import { Drain } from './drain.js';
 import { Entry, type EntryDefinition } from './entry.js';
 import { EntryTable } from './entry-table.js';
+import { type EntryDetails, type EntryView, InstantsAround, nextInstants, viewOf } from './entry-view.js';
 import { Lifecycle, type LifecycleState } from './lifecycle.js';
-import { nextInstant } from './next-instant.js';
+import { FleetPause } from './fleet-pause.js';
+import { Recovery } from './recovery.js';
 import { WakeLoop } from './wake-loop.js';
 
 export interface SchedulerParts {
@@ -39,22 +43,6 @@ export interface SchedulerParts {
   readonly companion?: Companion | undefined;
 }
 
-/** What an operator sees of an entry. */
-export interface EntryView {
-  readonly key: string;
-  /** The expression as written, or what the schedule calls itself. */
-  readonly expression: string;
-  /** The zone of the instants; absent where the schedule depends on none. */
-  readonly timeZone?: string;
-  /** The instant that is armed now; `null`: none, the scheduler does not run, or the schedule failed. */
-  readonly nextAt: Date | null;
-  readonly paused: boolean;
-  /** Fires that hold a slot: they run, or wait for their jitter or claim. */
-  readonly underWay: number;
-  /** The schedule failed; the entry fires no more until it is updated. */
-  readonly failed: boolean;
-}
-
 /** Entries added in one stretch of the event loop; a registration of very many lets others run in between. */
 const ADDED_PER_STRETCH = 1_000;
 
@@ -62,11 +50,18 @@ const ADDED_PER_STRETCH = 1_000;
 export class Scheduler {
   private readonly table = new EntryTable();
   private readonly lifecycle = new Lifecycle();
+  private readonly tally = new FireTally();
+  private readonly parts: SchedulerParts;
   private readonly pipeline: Pipeline;
   private readonly loop: WakeLoop;
+  private readonly recovery: Recovery;
+  private readonly fleetPause: FleetPause;
   private drainUnderWay: { readonly drain: Drain; readonly done: Promise<void> } | undefined;
 
-  constructor(private readonly parts: SchedulerParts) {
+  constructor(given: SchedulerParts) {
+    // Missed and abandoned fires are told by more than one part; whoever tells them, they are counted here.
+    const parts = { ...given, emit: (event: CronEvent) => this.tell(event, given.emit) };
+    this.parts = parts;
     this.loop = new WakeLoop({
       clock: parts.clock,
       instanceId: parts.instance.id,
@@ -75,11 +70,12 @@ export class Scheduler {
       send: (pass) => this.pipeline.send(pass),
       entries: () => this.table.all(),
     });
-    this.pipeline = new Pipeline({
+    const services: FireServices = {
       clock: parts.clock,
       random: parts.random,
       alarms: this.loop.alarms,
       slots: new Slots(parts.maxConcurrentFires),
+      tally: this.tally,
       emit: parts.emit,
       watched: parts.watched,
       instanceId: parts.instance.id,
@@ -92,7 +88,10 @@ export class Scheduler {
       draining: () => this.lifecycle.ending,
       outOfTime: () => this.drainUnderWay?.drain.overdue === true,
       drainDeadlineMs: parts.drainDeadlineMs,
-    });
+    };
+    this.pipeline = new Pipeline(services);
+    this.recovery = new Recovery(services, (pass) => this.pipeline.send(pass));
+    this.fleetPause = new FleetPause(parts.emit, () => this.eventBase());
   }
 
   get instance(): InstanceIdentity {
@@ -113,6 +112,7 @@ export class Scheduler {
     this.parts.coordination.start();
     for (const entry of this.table.all()) this.joinIfSpread(entry);
     this.loop.start();
+    this.recovery.start();
     this.parts.companion?.start();
     this.parts.emit({ type: 'scheduler.started', ...this.eventBase(), entries: this.table.size });
   }
@@ -123,6 +123,7 @@ export class Scheduler {
     const nowMs = this.parts.clock.now();
     const entry = new Entry(definition, this.parts.coordination.claimsOf(definition.claimer), nowMs);
     this.table.add(entry);
+    this.recovery.watch(entry);
     if (this.lifecycle.state !== 'started') return;
     this.joinIfSpread(entry);
     this.loop.arm(entry, nowMs);
@@ -148,6 +149,7 @@ export class Scheduler {
     if (change.policies !== undefined) entry.policies = change.policies;
     if (change.run !== undefined) entry.run = change.run;
     if (change.claimer !== undefined) entry.claims = this.parts.coordination.claimsOf(change.claimer);
+    this.recovery.watch(entry);
     this.cutWaits(entry);
     this.loop.retire(entry);
     if (this.lifecycle.state !== 'started') return;
@@ -159,6 +161,7 @@ export class Scheduler {
   remove(key: string): void {
     const entry = this.table.get(key);
     this.table.delete(key);
+    this.recovery.unwatch(entry);
     entry.generation += 1;
     entry.removed = true;
     this.cutWaits(entry);
@@ -180,6 +183,32 @@ export class Scheduler {
     if (!entry.paused) return;
     entry.paused = false;
     this.parts.emit({ type: 'entry.resumed', ...this.eventBase(), entryKey: key, scope: 'replica' });
+  }
+
+  /**
+   * From the next claim on, fires of the entry are rejected as `paused` on every replica, restarts included, until somebody resumes it. Manual triggers work.
+   * @throws EntryNotFoundError, FleetPauseUnavailableError, CoordinationError
+   */
+  async pauseFleet(key: string): Promise<void> {
+    await this.fleetPause.pause(this.table.get(key));
+  }
+
+  /**
+   * Ends the pause of the fleet. Nothing of the pause is made up for, unless `catchUp`: then this replica applies the entry's missed policy to it.
+   * @throws EntryNotFoundError, FleetPauseUnavailableError, CoordinationError
+   */
+  async resumeFleet(key: string, options: { readonly catchUp?: boolean } = {}): Promise<void> {
+    await this.fleetPause.resume(this.table.get(key), { catchUp: options.catchUp === true });
+  }
+
+  /**
+   * Drops what the store keeps of a key that will never come back: its fires could be claimed again.
+   * @throws EntryInUseError while the entry exists here, ForgetUnavailableError, CoordinationError
+   */
+  async forget(key: string): Promise<void> {
+    if (this.table.has(key)) throw new EntryInUseError(key);
+    const backend = this.parts.coordination.claimsOf(undefined);
+    if ((await backend?.forget(key)) !== true) throw new ForgetUnavailableError(key, backend?.store);
   }
 
   /** Runs the entry here and now, without jitter, elector or claimer. A refusal is told by its event. @throws EntryNotFoundError, SchedulerStoppedError */
@@ -208,20 +237,35 @@ export class Scheduler {
   }
 
   list(): EntryView[] {
-    return [...this.table.all()].map((entry) => this.view(entry));
+    const running = this.runningByEntry();
+    return [...this.table.all()].map((entry) => viewOf(entry, running.get(entry) ?? 0));
+  }
+
+  /** As `list`, with the instants around now, which for very many entries take a while to compute. */
+  snapshot(): EntryDetails[] {
+    const running = this.runningByEntry();
+    const instants = new InstantsAround(this.parts.clock.now());
+    return [...this.table.all()].map((entry) => ({
+      ...viewOf(entry, running.get(entry) ?? 0),
+      ...instants.of(entry.schedule),
+    }));
+  }
+
+  /** One entry, with the instants around now. @throws EntryNotFoundError */
+  view(key: string): EntryDetails {
+    const entry = this.table.get(key);
+    const running = this.runningByEntry().get(entry) ?? 0;
+    return { ...viewOf(entry, running), ...new InstantsAround(this.parts.clock.now()).of(entry.schedule) };
+  }
+
+  /** What became of fires on this replica since it started, all entries together, also those that were removed. */
+  counters(): FireCounters {
+    return this.tally.totals;
   }
 
   /** The entry's next instants, at most `count`, counted from now. @throws EntryNotFoundError */
   next(key: string, count = 1): Date[] {
-    const { schedule } = this.table.get(key);
-    const instants: Date[] = [];
-    let atMs: number | null = this.parts.clock.now();
-    while (instants.length < count) {
-      atMs = nextInstant(schedule, atMs);
-      if (atMs === null) break;
-      instants.push(new Date(atMs));
-    }
-    return instants;
+    return nextInstants(this.table.get(key).schedule, this.parts.clock.now(), count);
   }
 
   /**
@@ -250,7 +294,10 @@ export class Scheduler {
   }
 
   private async end(drain: Drain): Promise<void> {
-    const ended = await Promise.all([drain.run(), this.parts.companion?.drain() ?? 0]);
+    const looked = this.recovery.stop();
+    const ended = await Promise.all([drain.run(), this.parts.companion?.drain() ?? 0, looked]);
+    // What a last look brought was given up at once, which the store must still be told.
+    await this.pipeline.idle();
     const aborted = ended[0] + ended[1];
     this.lifecycle.enter('stopped');
     this.parts.emit({ type: 'scheduler.stopped', ...this.eventBase(), aborted });
@@ -274,17 +321,12 @@ export class Scheduler {
     return fire;
   }
 
-  private view(entry: Entry): EntryView {
-    const { timeZone, label } = entry.schedule;
-    return {
-      key: entry.key,
-      expression: label,
-      ...(timeZone === undefined ? {} : { timeZone }),
-      nextAt: entry.nextAtMs === null ? null : new Date(entry.nextAtMs),
-      paused: entry.paused,
-      underWay: entry.slots,
-      failed: entry.failed,
-    };
+  /** Methods that run now, by entry. */
+  private runningByEntry(): ReadonlyMap<FireEntry, number> {
+    const running = new Map<FireEntry, number>();
+    for (const { methodRuns, entry } of this.pipeline.passes)
+      if (methodRuns) running.set(entry, (running.get(entry) ?? 0) + 1);
+    return running;
   }
 
   /** A replica is a member as soon as one of its entries asks who else is. */
@@ -298,8 +340,15 @@ export class Scheduler {
 
   private runningMethods(): number {
     let running = this.parts.companion?.running ?? 0;
-    for (const pass of this.pipeline.passes) if (pass.running !== undefined) running += 1;
+    for (const pass of this.pipeline.passes) if (pass.methodRuns) running += 1;
     return running;
+  }
+
+  private tell(event: CronEvent, emit: (event: CronEvent) => void): void {
+    if (event.type === 'fire.missed') this.tally.missed(this.table.find(event.entryKey), event.count);
+    else if (event.type === 'fire.abandoned')
+      this.tally.abandoned(this.table.find(event.fire.entryKey), event.fire, event.atMs);
+    emit(event);
   }
 
   private refuseWhenEnding(operation: string): void {

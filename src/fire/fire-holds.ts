@@ -2,7 +2,7 @@ import { overlapLeaseName } from '../coordination/overlap-lease.js';
 import type { EntryPolicies } from '../domain/entry.js';
 import { FireLeaseLostError } from '../domain/errors.js';
 import type { FireServices } from './fire-services.js';
-import { LeaseHold, type LeaseLoss, type SentAt, sentNow } from './lease-hold.js';
+import { LeaseHold, type LeaseLoss, type SentAt } from './lease-hold.js';
 import type { EntryClaims, Outcome, Pass } from './pass.js';
 
 /** How the run that held them ended: it is done, or another replica may run the fire again. */
