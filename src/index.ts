@@ -36,7 +36,7 @@ export {
 export type { Fire, FireOrigin } from './domain/fire.js';
 export type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy } from './domain/policies.js';
 export { type RejectReason, SkipReason, skipReasonLabel } from './domain/skip-reason.js';
-export type { EntryView } from './engine/scheduler.js';
+export type { EntryDetails, EntryView } from './engine/entry-view.js';
 export type {
   ClockSkewedEvent,
   CronEvent,

@@ -2,8 +2,10 @@ import type { Claimer } from '../coordination/claimer.js';
 import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import type { EntryPolicies } from '../domain/entry.js';
 import type { FireContext } from '../fire/fire-context.js';
+import type { EntryTally } from '../fire/fire-tally.js';
 import type { FireEntry } from '../fire/pass.js';
 import type { Schedule } from '../schedule/schedule.js';
+import type { HistoryReader } from './history-reader.js';
 import type { HeapItem } from './timer-heap.js';
 
 /** What an entry is made of. */
@@ -28,6 +30,13 @@ export class Entry implements FireEntry, HeapItem {
   paused = false;
   pausedOverFleet = false;
   slots = 0;
+  /** Where its last fire is read, until it is known what was missed. */
+  history: HistoryReader | undefined;
+  /** Up to here it is settled on this replica what was missed. */
+  settledUntilMs = Number.NEGATIVE_INFINITY;
+  /** The instant that the armed one was asked after when it was paused: from there on, nothing was reached that ran. */
+  pausedAfterMs = Number.NaN;
+  tally: EntryTally | undefined;
   /** Its schedule failed: it fires no more until it is updated. */
   failed = false;
   /** The instant that the armed one was asked after. Ahead of the wall clock only if that was set back. */

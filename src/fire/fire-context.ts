@@ -51,6 +51,11 @@ export class RunContext implements FireContext {
     return this.controller.signal;
   }
 
+  /** Asked without making a signal. */
+  get aborted(): boolean {
+    return this.abortReason !== undefined;
+  }
+
   /** The first reason stays. */
   abort(reason: Error): void {
     if (this.abortReason !== undefined) return;

@@ -2,6 +2,8 @@ import type { Clock } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
 import type { Elector } from '../coordination/elector.js';
 import type { CronEvent } from '../events/cron-event.js';
+import type { CatchUpTurns } from './catch-up-turns.js';
+import type { FireTally } from './fire-tally.js';
 import type { Slots } from './slots.js';
 
 /** A wait on the scheduler's one timer, in monotonic time. */
@@ -17,6 +19,9 @@ export interface FireServices {
   readonly alarms: Alarms;
   /** Who may run now. A pass that waits for a place asks here, and is told here when one frees. */
   readonly slots: Slots;
+  /** Where caught-up fires that have their claim wait for their place. */
+  readonly catchUpTurns: CatchUpTurns;
+  readonly tally: FireTally;
   readonly emit: (event: CronEvent) => void;
   /** Whether anybody would see an event of what merely went as planned. Such events are not made for nobody: a fire costs about as much as they do. */
   readonly watched: () => boolean;

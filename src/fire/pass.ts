@@ -3,7 +3,9 @@ import type { EntryPolicies } from '../domain/entry.js';
 import type { Fire } from '../domain/fire.js';
 import type { RejectReason, SkipReason } from '../domain/skip-reason.js';
 import type { FireContext, RunContext } from './fire-context.js';
+import type { EntryTally } from './fire-tally.js';
 import type { FireHolds } from './fire-holds.js';
+import type { HistoryGate } from './history-gate.js';
 
 /** Whom an entry's fires ask: for their claims, and for the leases that their runs hold where the store has them. */
 export type EntryClaims = Pick<GuardedBackend, 'claim'> & Partial<Pick<GuardedBackend, 'leases' | 'recovery'>>;
@@ -27,6 +29,10 @@ export interface FireEntry {
   readonly nextAtMs: number | null;
   /** Passes that were not refused and have not ended: each holds one slot. */
   slots: number;
+  /** Set while it is not known what was missed: its scheduled fires wait for that. */
+  readonly history?: HistoryGate | undefined;
+  /** Made when something is to be counted. */
+  tally?: EntryTally | undefined;
 }
 
 /** How a pass ended. Exactly one per fire and replica. */
@@ -56,17 +62,21 @@ export class Pass {
   ended = false;
   /** Nobody waits for its method to return. */
   abandoned = false;
-  /** Set while the pass waits for its jitter: ends the wait at once. */
+  /** Set while the pass waits for an earlier one's end, for its jitter, or between two attempts: ends the wait at once. */
   cutWait: (() => void) | undefined;
   /** Called when an overdue method returns after all. */
   onReturnedLate: ((durationMs: number) => void) | undefined;
+  /** Set while it waits for its place with its claim in hand, which no drain cuts: the drain deadline has passed. */
+  onDeadline: (() => void) | undefined;
+  /** Of its `claimPatience`, what it spent before it asked its claim. */
+  waitedForStoreMs = 0;
   /** Its claim id, once it asked or holds something. */
   claimId: string | undefined;
   /** The leases that its run holds, once it has one. */
   holds: FireHolds | undefined;
   /** A drain aborted its method at the deadline. */
   interrupted = false;
-  /** Set while the method runs. */
+  /** Set while the method runs, and between two attempts, where it is about the one to come. */
   running: { readonly context: RunContext; readonly giveUp: (error: Error) => void } | undefined;
 
   constructor(
@@ -77,6 +87,11 @@ export class Pass {
     /** Told once how the pass ended, by a caller that waits for it. */
     readonly onEnd?: (outcome: Outcome) => void,
   ) {}
+
+  /** Its method runs now: it was called and has not returned. One that pauses before it is called again does not. */
+  get methodRuns(): boolean {
+    return this.running !== undefined && this.cutWait === undefined;
+  }
 
   /** Why the entry no longer wants this pass, if it does not. */
   staleness(): 'removed' | 'updated' | undefined {

@@ -9,6 +9,8 @@ import { fireKey } from '../domain/fire-key.js';
 import type { CronEvent, CronEventOf, CronEventType } from '../events/cron-event.js';
 import { VirtualClock } from '../testing/virtual-clock.js';
 import type { FireContext } from './fire-context.js';
+import { FireTally } from './fire-tally.js';
+import { CatchUpTurns } from './catch-up-turns.js';
 import { type FireEntry, type Outcome, Pass } from './pass.js';
 import { Pipeline } from './pipeline.js';
 import { Slots } from './slots.js';
@@ -56,6 +58,7 @@ export interface PipelineOptions {
   readonly coordinationTimeoutMs?: number;
   readonly claimPatienceMs?: number;
   readonly maxConcurrentFires?: number;
+  readonly catchUpConcurrency?: number;
 }
 
 /** A pipeline with real coordination guards; time, chance and drain in the test's hands. */
@@ -78,11 +81,14 @@ export function pipelineOf(options: PipelineOptions = {}) {
   const drain = { draining: false, outOfTime: false };
   let alarms = 0;
   const slots = new Slots(options.maxConcurrentFires);
+  const catchUpTurns = new CatchUpTurns(slots, options.catchUpConcurrency ?? 8);
   const pipeline = new Pipeline({
     ...settings,
     clock,
     random,
     slots,
+    catchUpTurns,
+    tally: new FireTally(),
     elector: options.elector,
     homes: options.homeTo && { isHere: options.homeTo },
     emit: (event) => void events.push(event),

@@ -6,6 +6,8 @@ import type { FireServices } from './fire-services.js';
 import type { Outcome, Pass } from './pass.js';
 import { askClaimer } from './stages/ask-claimer.js';
 import { askElector } from './stages/ask-elector.js';
+import { awaitHistory } from './stages/await-history.js';
+import { awaitCatchUpTurn, refusePaused } from './stages/catch-up-turn.js';
 import { refuseLocally } from './stages/refuse-locally.js';
 import { refuseStale } from './stages/refuse-stale.js';
 import { runMethod } from './stages/run-method.js';
@@ -16,7 +18,20 @@ import { waitTurn } from './stages/wait-turn.js';
 type Stage = (pass: Pass, services: FireServices) => Outcome | undefined | Promise<Outcome | undefined>;
 
 /** The way of a scheduled fire, in order (DESIGN 4). */
-const SCHEDULED: readonly Stage[] = [refuseLocally, waitTurn, askElector, askClaimer, takeOverlap, runMethod];
+const SCHEDULED: readonly Stage[] = [
+  refuseLocally,
+  waitTurn,
+  awaitHistory,
+  askElector,
+  // Leadership may have been gained by that very question, and with it a gap to catch up.
+  awaitHistory,
+  askClaimer,
+  takeOverlap,
+  runMethod,
+];
+
+/** A missed fire that is made up for: claimed at once, together with the others of its plan and in their order, and run when there is a place for it. */
+const CAUGHT_UP: readonly Stage[] = [refusePaused, askElector, askClaimer, awaitCatchUpTurn, takeOverlap, runMethod];
 
 /** A manual fire runs here and now: the entry's own rules apply, jitter and coordination do not. */
 const MANUAL: readonly Stage[] = [refuseLocally, takeOverlap, runMethod];
@@ -25,8 +40,18 @@ const MANUAL: readonly Stage[] = [refuseLocally, takeOverlap, runMethod];
 const RECOVERED: readonly Stage[] = [refuseStale, refuseLocally, takeOverlap, runMethod];
 
 function wayOf(origin: FireOrigin): readonly Stage[] {
-  if (origin === 'manual') return MANUAL;
-  return origin === 'recovery' ? RECOVERED : SCHEDULED;
+  switch (origin) {
+    case 'schedule':
+      return SCHEDULED;
+    case 'catch-up':
+      return CAUGHT_UP;
+    case 'manual':
+      return MANUAL;
+    case 'recovery':
+      return RECOVERED;
+    default:
+      return origin satisfies never;
+  }
 }
 
 /** Sends passes through the stages, and knows those under way. */
@@ -98,7 +123,10 @@ export class Pipeline {
     } else {
       this.services.slots.free(pass);
     }
-    if (outcome.kind !== 'completed' || this.services.watched()) this.services.emit(this.terminalEvent(pass, outcome));
+    const atMs = this.services.clock.now();
+    this.services.tally.ended(pass, outcome, atMs);
+    if (outcome.kind !== 'completed' || this.services.watched())
+      this.services.emit(this.terminalEvent(pass, outcome, atMs));
     pass.onEnd?.(outcome);
     // A method that has not returned may still use what the application closes after the drain.
     if (!pass.overdue || pass.abandoned) this.leave(pass, outcome);
@@ -123,10 +151,9 @@ export class Pipeline {
     for (const resolve of waiters) resolve();
   }
 
-  private terminalEvent(pass: Pass, outcome: Outcome): CronEvent {
-    const { instanceId, clock } = this.services;
+  private terminalEvent(pass: Pass, outcome: Outcome, atMs: number): CronEvent {
+    const { instanceId } = this.services;
     const { fire } = pass;
-    const atMs = clock.now();
     switch (outcome.kind) {
       case 'completed':
         return { type: 'fire.completed', atMs, instanceId, fire, durationMs: outcome.durationMs };

@@ -18,6 +18,11 @@ export class Slots {
     return this.taken;
   }
 
+  /** The replica has no slot left, whatever the entry. */
+  get full(): boolean {
+    return this.maxConcurrentFires !== null && this.taken >= this.maxConcurrentFires;
+  }
+
   /** Takes a slot, or answers why there is none now. A pass that holds one keeps it. Whether the entry is paused is not asked here. */
   take(pass: Pass): 'overlap' | 'concurrency-limit' | undefined {
     if (pass.holdsSlot) return undefined;
@@ -27,7 +32,7 @@ export class Slots {
       if (overlap !== 'allow') return 'overlap';
       if (maxConcurrent !== null && entry.slots >= maxConcurrent) return 'concurrency-limit';
     }
-    if (this.maxConcurrentFires !== null && this.taken >= this.maxConcurrentFires) return 'concurrency-limit';
+    if (this.full) return 'concurrency-limit';
     entry.slots += 1;
     this.taken += 1;
     pass.holdsSlot = true;
@@ -53,11 +58,14 @@ export class Slots {
     this.listeners.push(listener);
   }
 
-  /** Lets the pass wait for its entry's earlier one: `onFreed` is called at each slot of the entry that was freed, until `leave`. Answers `false` if another one waits already. */
-  wait(pass: Pass, onFreed: () => void): boolean {
-    if (this.queue.has(pass.entry)) return false;
-    this.queue.set(pass.entry, onFreed);
-    return true;
+  /** Whether a pass waits for the entry's earlier one already. */
+  isWaitedFor(entry: FireEntry): boolean {
+    return this.queue.has(entry);
+  }
+
+  /** `onFreed` is called at each slot of the entry that was freed, until `leave`. One pass per entry can wait. */
+  wait(entry: FireEntry, onFreed: () => void): void {
+    this.queue.set(entry, onFreed);
   }
 
   /** The entry's pass waits no more. */

@@ -1,6 +1,7 @@
 import type { Elector } from '../coordination/elector.js';
 import type { GuardedBackend } from '../coordination/guarded-backend.js';
-import type { EntryView, Scheduler } from '../engine/scheduler.js';
+import type { EntryView } from '../engine/entry-view.js';
+import type { Scheduler } from '../engine/scheduler.js';
 import type { TaskView } from '../tasks/task.js';
 import { type ApplicationLog, messageOf } from './application-log.js';
 import type { CollectedEntry } from './collect-entries.js';

@@ -1,5 +1,5 @@
+import { type Backoff, backoffMs } from '../domain/backoff.js';
 import { SchedulerStoppedError } from '../domain/errors.js';
-import { type Backoff, backoffMs } from './backoff.js';
 import { runTask } from './run-task.js';
 import type { SingletonGuard, TakenTask } from './singleton-guard.js';
 import type { TaskDefinition, TaskView } from './task.js';

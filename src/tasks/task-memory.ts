@@ -1,4 +1,4 @@
-import { backoffMs } from './backoff.js';
+import { backoffMs } from '../domain/backoff.js';
 import type { PreviousRun, TaskDefinition } from './task.js';
 import { SHORTEST_WAIT_MS } from './task-delay.js';
 import type { RunOutcome } from './task-run.js';

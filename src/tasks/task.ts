@@ -1,5 +1,5 @@
+import type { Backoff } from '../domain/backoff.js';
 import type { Duration } from '../domain/duration.js';
-import type { Backoff } from './backoff.js';
 
 /** `singleton`: runs on one replica of the fleet at a time. `parallel`: runs on every replica. */
 export type TaskKind = 'singleton' | 'parallel';

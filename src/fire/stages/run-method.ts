@@ -2,22 +2,36 @@ import { DrainDeadlineError, FireRejectedError, TimeoutError } from '../../domai
 import { RunContext, runInFire } from '../fire-context.js';
 import type { FireServices } from '../fire-services.js';
 import type { Outcome, Pass } from '../pass.js';
+import { callWithRetries } from '../retry.js';
 
-/** Runs the method in its fire context. The time limit covers the method alone: jitter and coordination are behind it. */
+/** Runs the method, and runs it again where the entry says so. */
 export function runMethod(pass: Pass, services: FireServices): Outcome | Promise<Outcome> {
   const { fire, entry } = pass;
   if (services.outOfTime())
     return { kind: 'failed', error: new DrainDeadlineError(services.drainDeadlineMs), durationMs: 0 };
-  const context = new RunContext(fire, pass.attempt, pass.fencingToken);
+  const atMs = services.clock.now();
+  services.tally.started(entry, atMs);
   if (services.watched()) {
-    const atMs = services.clock.now();
     const latenessMs = atMs - fire.scheduledAt.getTime();
     services.emit({ type: 'fire.started', atMs, instanceId: services.instanceId, fire, latenessMs });
   }
   const startedAtMs = services.clock.monotonic();
+  const { retry } = entry.policies;
+  return retry === null
+    ? callMethod(pass, services, new RunContext(fire, pass.attempt, pass.fencingToken), startedAtMs)
+    : callWithRetries(pass, services, retry, (context) => callMethod(pass, services, context, startedAtMs));
+}
+
+/** Calls the method in its fire context. The time limit covers this call alone: jitter, coordination and earlier attempts are behind it. Durations count from the first call. */
+function callMethod(
+  pass: Pass,
+  services: FireServices,
+  context: RunContext,
+  startedAtMs: number,
+): Outcome | Promise<Outcome> {
   let returned: unknown;
   try {
-    returned = runInFire(context, entry.run);
+    returned = runInFire(context, pass.entry.run);
   } catch (error) {
     return thrown(pass, error, services.clock.monotonic() - startedAtMs);
   }
