@@ -76,6 +76,7 @@ export type {
 export { ofEvent } from './events/event-stream.js';
 export type { SkippedFireEvent } from './events/skipped-fire-event.js';
 export { currentFire, type FireContext } from './fire/fire-context.js';
+export type { FireCounters, LastOutcome } from './fire/fire-tally.js';
 export { DistributedCron } from './nest/distributed-cron.decorator.js';
 export { DistributedCronModule } from './nest/distributed-cron.module.js';
 export { DistributedCronEvents } from './nest/distributed-cron-events.js';

@@ -26,7 +26,7 @@ export interface EntryPolicies {
   readonly overlapScope: OverlapScope;
   /** Runs of this entry at a time on this replica; `null` is no limit. */
   readonly maxConcurrent: number | null;
-  /** The method's signal is aborted after this; `null` is no limit. */
+  /** The method's signal is aborted after this, and its fire fails; with `retry`, each attempt has this long, and one that runs into it is the last. `null` is no limit. */
   readonly timeoutMs: number | null;
   /** `null`: a method that throws is called once. */
   readonly retry: RetryPolicy | null;

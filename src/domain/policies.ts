@@ -34,7 +34,10 @@ export type OverlapScope = (typeof OVERLAP_SCOPES)[number];
 export const RECOVERY_POLICIES = ['off', 'rerun'] as const;
 export type RecoveryPolicy = (typeof RECOVERY_POLICIES)[number];
 
-/** How often and after what pauses a method that threw is called again within its fire. */
+/**
+ * How often and after what pauses a method that threw is called again within its fire, which keeps its slot and leases meanwhile. Not called again: one that ran into its `timeout` or was otherwise aborted,
+ * since it may still run; a fire that a guard turned away; and none after a drain began or the entry was changed, which also end a pause at once. The fire then fails with the last error.
+ */
 export interface RetryPolicy {
   /** Calls in all, the first included. */
   readonly attempts: number;

@@ -96,9 +96,13 @@ export interface EntryResumedEvent extends EventBase {
   /** As for `entry.paused`. */
   readonly scope: 'replica' | 'fleet';
 }
-/** The fleet's last fires could not be read, so nothing is caught up yet; they are read again, with backoff. Once per outage. */
+/**
+ * It could not be found out when entries last ran. Without `entryKey`: the fleet's last fires could not be read, so nothing is caught up yet; they are read again, with backoff; once per outage. With it: the
+ * `lastRun` of this entry failed, and nothing of it is caught up.
+ */
 export interface HistoryUnreachableEvent extends EventBase {
   readonly type: 'history.unreachable';
+  readonly entryKey?: string;
   readonly error: unknown;
 }
 /** Lapsed fires could not be looked for; they are looked for again. Once per outage. */
@@ -169,12 +173,14 @@ export interface FireStartedEvent extends FireEventBase {
 
 export interface FireCompletedEvent extends FireEventBase {
   readonly type: 'fire.completed';
+  /** From the first call of the method to the end of the last, pauses between retries included. */
   readonly durationMs: number;
 }
 
-/** The method threw, rejected, or ran longer than its `timeout`. */
+/** The method threw, rejected, or ran longer than its `timeout`, and is not called again. */
 export interface FireFailedEvent extends FireEventBase {
   readonly type: 'fire.failed';
+  /** As for `fire.completed`; 0 where the method was not called. */
   readonly durationMs: number;
   readonly error: unknown;
 }
@@ -185,7 +191,7 @@ export interface FireReturnedLateEvent extends FireEventBase {
   readonly durationMs: number;
 }
 
-/** The method threw, and is called again within the same fire. */
+/** The method threw, and is to be called again within the same fire. A drain, or a change of its entry, ends the pause: then the fire fails with this error. */
 export interface FireRetryingEvent extends FireEventBase {
   readonly type: 'fire.retrying';
   /** The attempt that failed. */
