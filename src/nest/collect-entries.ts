@@ -1,5 +1,7 @@
 import type { ConfigurationFault } from '../domain/errors.js';
 import type { DiscoveredMethod } from './discovery.js';
+import type { EntryStore } from './entry-rules.js';
+import { heldLeaseFaults } from './holding-rule.js';
 import { nearest } from './option-reader.js';
 import type { DistributedCronEntryOptions } from './options.js';
 import { type ResolvedEntry, resolveEntry } from './resolve-entry.js';
@@ -23,6 +25,7 @@ export interface CollectedEntry {
 export function collectEntries(
   methods: readonly DiscoveredMethod[],
   module: ResolvedOptions,
+  store: EntryStore,
   faults: ConfigurationFault[],
   added: readonly string[] = [],
 ): readonly CollectedEntry[] {
@@ -36,14 +39,19 @@ export function collectEntries(
       if (method.schedules.length > 1 && key === undefined) faults.push(keyMissing(subject));
       else takePlace(key ?? subject, `${subject} (${method.moduleName})`, places, faults);
       // What else is wrong with it belongs in the same report.
-      const entry = resolveEntry({ subject, defaultKey: subject, schedule, options }, module, faults);
+      const entry = resolveEntry({ subject, defaultKey: subject, schedule, options }, module, store, faults);
       if (entry === undefined || faults.length > faultsBefore) continue;
       const keyFromShortName = key === undefined && hasShortName(method);
       collected.push({ entry, method, schedule, options, keyFromShortName });
     }
   }
+  faults.push(...heldLeaseFaults(policiesOf(collected), module));
   for (const key of module.entries.keys()) if (!places.has(key)) faults.push(unknownEntry(key, [...places.keys()]));
   return collected;
+}
+
+function* policiesOf(collected: readonly CollectedEntry[]) {
+  for (const { entry } of collected) yield entry.policies;
 }
 
 function takePlace(key: unknown, place: string, places: Map<string, string>, faults: ConfigurationFault[]): void {

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { EntryPolicies } from '../domain/entry.js';
 import {
   DAY_MATCHES,
@@ -6,10 +7,13 @@ import {
   type DstPolicy,
   MISSED_POLICIES,
   OVERLAP_POLICIES,
+  OVERLAP_SCOPES,
   PLACEMENTS,
+  RECOVERY_POLICIES,
 } from '../domain/policies.js';
 import { zoneSpans } from '../schedule/zone-spans.js';
 import type { OptionReader } from './option-reader.js';
+import { readFireRetry } from './retry-options.js';
 
 /** How an entry's expression is read and its fires are treated, with every default filled in. */
 export interface ResolvedEntryOptions {
@@ -33,9 +37,14 @@ export const ENTRY_POLICY_OPTIONS = [
   'missed',
   'missedTolerance',
   'catchUpWithin',
+  'lastRun',
   'overlap',
+  'overlapScope',
   'maxConcurrent',
   'timeout',
+  'retry',
+  'recovery',
+  'recoveryAttempts',
 ] as const;
 
 const ENTRY_DEFAULTS: ResolvedEntryOptions = {
@@ -112,13 +121,18 @@ function readPolicies(read: OptionReader, defaults: EntryPolicies): EntryPolicie
     missed: read.oneOf('missed', defaults.missed, MISSED_POLICIES),
     missedToleranceMs: read.duration('missedTolerance', defaults.missedToleranceMs),
     catchUpWithinMs: read.duration('catchUpWithin', defaults.catchUpWithinMs),
-    lastRun: defaults.lastRun,
+    lastRun: read.value('lastRun', defaults.lastRun, 'a valid Date, or a function that answers one', isLastRun),
     overlap: read.oneOf('overlap', defaults.overlap, OVERLAP_POLICIES),
-    overlapScope: defaults.overlapScope,
+    overlapScope: read.oneOf('overlapScope', defaults.overlapScope, OVERLAP_SCOPES),
     maxConcurrent: read.positiveInteger('maxConcurrent', defaults.maxConcurrent),
     timeoutMs: read.duration('timeout', defaults.timeoutMs, 1),
-    retry: defaults.retry,
-    recovery: defaults.recovery,
-    recoveryAttempts: defaults.recoveryAttempts,
+    retry: readFireRetry(read, defaults.retry),
+    recovery: read.oneOf('recovery', defaults.recovery, RECOVERY_POLICIES),
+    recoveryAttempts: read.positiveInteger('recoveryAttempts', defaults.recoveryAttempts),
   });
+}
+
+function isLastRun(value: unknown): boolean {
+  // Not `instanceof`: a date of another realm is one too.
+  return typeof value === 'function' || (types.isDate(value) && !Number.isNaN(value.getTime()));
 }

@@ -1,9 +1,11 @@
 import { formatDuration } from '../domain/duration.js';
+import type { ConfigurationFault } from '../domain/errors.js';
+import { leaseTtlFaults } from './lease-life-rule.js';
 import type { OptionReader } from './option-reader.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
 /** The rules that bind several options of `forRoot`. Those of an entry are in `entry-rules.ts`. */
-export function checkAcrossFields(read: OptionReader, options: ResolvedOptions): void {
+export function checkAcrossFields(read: OptionReader, options: ResolvedOptions, faults: ConfigurationFault[]): void {
   if (options.backend !== undefined && options.claimer !== undefined) {
     read.fault(
       'claimer',
@@ -13,7 +15,10 @@ export function checkAcrossFields(read: OptionReader, options: ResolvedOptions):
       'A backend brings its own claimer.',
     );
   }
-  if (options.leadership) checkLeadership(read, options);
+  if (options.leadership) {
+    checkLeadership(read, options);
+    faults.push(...leaseTtlFaults(options));
+  }
   // With jitter on top each entry is checked by itself (DESIGN 6).
   if (options.backend !== undefined && options.claimPatienceMs >= options.retentionMs) {
     read.fault(
@@ -39,15 +44,5 @@ function checkLeadership(read: OptionReader, options: ResolvedOptions): void {
     const store =
       options.backend === undefined ? 'no backend' : `the backend "${options.backend.store}", which has none`;
     read.fault('leadership', 'OPTION_CONFLICT', 'a backend with leases', store, 'Leadership is a lease in the store.');
-  }
-  // A renewal is sent at a third of the lease and must have its answer, and a second try, before belief ends.
-  if (options.coordinationTimeoutMs > options.leaseTtlMs / 3) {
-    read.fault(
-      'leaseTtl',
-      'OPTION_CONFLICT',
-      `at least three times coordinationTimeout (${formatDuration(3 * options.coordinationTimeoutMs)})`,
-      formatDuration(options.leaseTtlMs),
-      'Raise leaseTtl, or shorten coordinationTimeout.',
-    );
   }
 }

@@ -44,8 +44,8 @@ export class OptionReader {
     return this.read(name, fallback, 'true or false', (value) => (typeof value === 'boolean' ? value : undefined));
   }
 
-  positiveInteger(name: string, fallback: number | null): number | null {
-    return this.read(name, fallback, 'a whole number of at least 1', (value: number) =>
+  positiveInteger<T extends number | null>(name: string, fallback: T): number | T {
+    return this.read<number | T>(name, fallback, 'a whole number of at least 1', (value: number) =>
       Number.isSafeInteger(value) && value >= 1 ? value : undefined,
     );
   }
@@ -74,6 +74,16 @@ export class OptionReader {
         ? (value as T)
         : undefined,
     );
+  }
+
+  /** What no other reader here knows: `accept` says whether it is one. */
+  value<T>(name: string, fallback: T, expected: string, accept: (value: unknown) => boolean): T {
+    return this.read(name, fallback, expected, (value) => (accept(value) ? (value as T) : undefined));
+  }
+
+  /** A reader for the object that is given as an option. */
+  within(name: string, known: readonly string[]): OptionReader {
+    return new OptionReader(this.source[name], `${this.place}${this.joint}${name}`, known, this.faults);
   }
 
   record(name: string): Readonly<Record<string, unknown>> {

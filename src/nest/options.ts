@@ -4,11 +4,34 @@ import type { Elector } from '../coordination/elector.js';
 import type { FetchedMembership } from '../coordination/fetched-membership.js';
 import type { MemberView } from '../coordination/member-view.js';
 import type { Duration } from '../domain/duration.js';
-import type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy, Placement } from '../domain/policies.js';
+import type {
+  DayMatch,
+  DstPolicy,
+  LastRun,
+  MissedPolicy,
+  OverlapPolicy,
+  OverlapScope,
+  Placement,
+  RecoveryPolicy,
+} from '../domain/policies.js';
 import type { Schedule } from '../schedule/schedule.js';
 
 /** A cron expression, a schedule, or a pure function from an instant to the next one, both in milliseconds since the epoch. */
 export type ScheduleInput = string | Schedule | ((afterMs: number) => number | null);
+
+/** How a method that threw is called again within its fire. What is not named has its default here, also where `forRoot` says otherwise: one `retry` counts whole. */
+export interface FireRetryOptions {
+  /** Calls in all, the first included; at least 1. Default 3. */
+  readonly attempts?: number;
+  /** Pause before the second call, at least 1 ms. Default 1 s. */
+  readonly min?: Duration;
+  /** The longest pause. Default 1 min. */
+  readonly max?: Duration;
+  /** Each pause is this many times as long as the one before; at least 1. Default 2. */
+  readonly factor?: number;
+  /** The largest part, 0 to 1, by which a pause is shortened at random. Default 0.2. */
+  readonly jitter?: number;
+}
 
 /** What can be said for all entries in `forRoot`, and for each entry in its decorator or its configuration. */
 export interface EntryPolicyOptions {
@@ -33,12 +56,34 @@ export interface EntryPolicyOptions {
   readonly missedTolerance?: Duration;
   /** Missed instants older than this are reported, never run. Default 24 h. */
   readonly catchUpWithin?: Duration;
-  /** What happens when an earlier fire of the entry still runs on this replica. Default `'allow'`. */
+  /**
+   * Where no store remembers the entry: when it last ran, so that instants missed since are found at start. A date, or a function that is asked for each entry, and may answer nothing.
+   * Default none: nothing was missed.
+   */
+  readonly lastRun?: LastRun;
+  /**
+   * What happens when an earlier fire of the entry still runs: `'skip'` rejects the later one, `'queue'` lets one wait for the earlier one's end and rejects those after it. Default
+   * `'allow'`: both run.
+   */
   readonly overlap?: OverlapPolicy;
+  /**
+   * Where an earlier fire counts: on this replica, or with `'fleet'` on any, by a lease in the store. Needs the module's backend with leases and a claimer that can take them, and `overlap`
+   * other than `'allow'`. Default `'replica'`.
+   */
+  readonly overlapScope?: OverlapScope;
   /** Runs of the entry at a time on this replica. Default none: no limit. */
   readonly maxConcurrent?: number;
-  /** The method's signal is aborted, and its fire fails, after this. Default none: no limit. */
+  /** The method's signal is aborted, and its fire fails, after this. With `retry`: limits each call, and one that runs into it is the last. Default none: no limit. */
   readonly timeout?: Duration;
+  /** Calls the method again when it throws, within the same fire. Default `false`: it is called once. */
+  readonly retry?: FireRetryOptions | false;
+  /**
+   * `'rerun'`: a fire whose replica died while it ran is run again by another, at least once then, since a replica that only stalled may still run it. Needs the module's backend with recovery. Default
+   * `'off'`: such a fire is lost.
+   */
+  readonly recovery?: RecoveryPolicy;
+  /** With `recovery: 'rerun'`: a fire is run by at most this many replicas one after the other, the first included; then it is abandoned. Default 5. */
+  readonly recoveryAttempts?: number;
 }
 
 /** Options of one entry. */
@@ -91,6 +136,10 @@ export interface DistributedCronModuleOptions extends EntryPolicyOptions {
   readonly maxClockSkew?: Duration;
   /** The store removes claims made longer ago than this. Default 1 h. */
   readonly retention?: Duration;
+  /** Caught-up fires that run at once on this replica; the others wait for their turn. Default 8. */
+  readonly catchUpConcurrency?: number;
+  /** Fires of all entries together that are under way on this replica; one more is rejected before its claim, so that an idle replica takes it. Default none: no limit. */
+  readonly maxConcurrentFires?: number;
   /** Running methods are aborted this long after a drain started. Default 10 s. */
   readonly drainDeadline?: Duration;
   /** Run the application's global guards, interceptors and filters around decorated methods too, not only the method's and class's own. Default `false`. */

@@ -1,7 +1,10 @@
 import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js';
 import type { Fire } from '../domain/fire.js';
-import type { EntryView, Scheduler } from '../engine/scheduler.js';
+import type { EntryView } from '../engine/entry-view.js';
+import type { Scheduler } from '../engine/scheduler.js';
 import type { FireContext } from '../fire/fire-context.js';
+import type { EntryStore } from './entry-rules.js';
+import { heldLeaseFaults } from './holding-rule.js';
 import { shown } from './option-reader.js';
 import type { DistributedCronEntryOptions, EntryConfiguration, ScheduleInput } from './options.js';
 import { type ResolvedEntry, resolveEntry } from './resolve-entry.js';
@@ -45,6 +48,7 @@ export class DistributedCronRegistry {
   constructor(
     private readonly scheduler: Scheduler,
     private readonly options: ResolvedOptions,
+    private readonly store: EntryStore,
   ) {}
 
   list(): EntryView[] {
@@ -161,7 +165,8 @@ export class DistributedCronRegistry {
         expected: 'a function',
         got: shown(method),
       }));
-    const entry = resolveEntry({ subject: SUBJECT, defaultKey: key, ...written }, this.options, faults);
+    const entry = resolveEntry({ subject: SUBJECT, defaultKey: key, ...written }, this.options, this.store, faults);
+    if (entry !== undefined) faults.push(...heldLeaseFaults([entry.policies], this.options));
     if (entry === undefined || faults.length > 0) throw new ConfigurationError(faults);
     return entry;
   }

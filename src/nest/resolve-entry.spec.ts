@@ -10,6 +10,7 @@ function resolved(written: Partial<WrittenEntry>, options: Record<string, unknow
   const entry = resolveEntry(
     { subject: 'Reports.daily', defaultKey: 'Reports.daily', schedule: '0 9 * * *', options: undefined, ...written },
     resolveOptions(options),
+    null,
     faults,
   );
   return { entry, faults };
@@ -41,7 +42,12 @@ describe('of the layers', () => {
   it('one that says nothing leaves the object of the one below', () => {
     const faults: ConfigurationFault[] = [];
     const module = resolveOptions({});
-    const entry = resolveEntry({ subject: 's', defaultKey: 'k', schedule: '0 9 * * *', options: {} }, module, faults);
+    const entry = resolveEntry(
+      { subject: 's', defaultKey: 'k', schedule: '0 9 * * *', options: {} },
+      module,
+      null,
+      faults,
+    );
     expect(entry?.policies).toBe(module.entryDefaults.policies);
   });
 });
@@ -88,7 +94,7 @@ describe('a schedule', () => {
 
 describe('an entry with any fault', () => {
   it('is not answered, however sound its schedule is', () => {
-    expect(resolved({ options: { overlap: 'queue' } })).toMatchObject({ entry: undefined, faults: [{}] });
+    expect(resolved({ options: { overlap: 'wait' } })).toMatchObject({ entry: undefined, faults: [{}] });
     expect(resolved({ options: { key: '' } })).toMatchObject({ entry: undefined, faults: [{ code: 'KEY_INVALID' }] });
   });
 });

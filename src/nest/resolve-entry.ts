@@ -4,7 +4,7 @@ import { entryKeyFault } from '../domain/entry-key.js';
 import type { ConfigurationFault } from '../domain/errors.js';
 import type { Schedule } from '../schedule/schedule.js';
 import { ENTRY_POLICY_OPTIONS, readEntryOptions } from './entry-policy-options.js';
-import { entryFaults } from './entry-rules.js';
+import { type EntryStore, entryFaults } from './entry-rules.js';
 import { CLAIMER_EXPECTED, isClaimer } from './given-objects.js';
 import { OptionReader, shown } from './option-reader.js';
 import type { EntryConfiguration } from './options.js';
@@ -42,6 +42,7 @@ const CONFIGURATION_OPTIONS = [...ENTRY_POLICY_OPTIONS, 'cron', 'enabled'];
 export function resolveEntry(
   written: WrittenEntry,
   module: ResolvedOptions,
+  store: EntryStore,
   faults: ConfigurationFault[],
 ): ResolvedEntry | undefined {
   const faultsBefore = faults.length;
@@ -69,7 +70,7 @@ export function resolveEntry(
   }
   const schedule = resolveSchedule(input, options, key, inputPlace, faults);
   if (schedule !== undefined)
-    faults.push(...entryFaults({ schedule, policies: options.policies, claimer }, module, place));
+    faults.push(...entryFaults({ schedule, policies: options.policies, claimer }, module, store, place));
   if (schedule === undefined || faults.length > faultsBefore) return undefined;
   return { key, enabled, schedule, policies: options.policies, claimer };
 }

@@ -38,6 +38,10 @@ export interface ResolvedOptions {
   readonly claimPatienceMs: number;
   readonly maxClockSkewMs: number;
   readonly retentionMs: number;
+  /** Caught-up fires at once. */
+  readonly catchUpConcurrency: number;
+  /** Fires of all entries together; `null`: no limit. */
+  readonly maxConcurrentFires: number | null;
   readonly drainDeadlineMs: number;
   readonly globalEnhancers: boolean;
   readonly entryDefaults: ResolvedEntryOptions;
@@ -63,6 +67,8 @@ const MODULE_OPTIONS = [
   'claimPatience',
   'maxClockSkew',
   'retention',
+  'catchUpConcurrency',
+  'maxConcurrentFires',
   'drainDeadline',
   'globalEnhancers',
   'entries',
@@ -101,13 +107,15 @@ export function resolveOptions(given: unknown): ResolvedOptions {
     claimPatienceMs: read.duration('claimPatience', 30_000),
     maxClockSkewMs: read.duration('maxClockSkew', 10_000),
     retentionMs: read.duration('retention', 3_600_000, 1),
+    catchUpConcurrency: read.positiveInteger('catchUpConcurrency', 8),
+    maxConcurrentFires: read.positiveInteger('maxConcurrentFires', null),
     drainDeadlineMs: read.duration('drainDeadline', 10_000),
     globalEnhancers: read.boolean('globalEnhancers', false),
     entryDefaults: readEntryDefaults(read),
     entries: new Map(Object.entries(read.record('entries'))),
     faults,
   };
-  checkAcrossFields(read, resolved);
+  checkAcrossFields(read, resolved, faults);
   Object.freeze(faults);
   return Object.freeze(resolved);
 }

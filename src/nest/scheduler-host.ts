@@ -80,7 +80,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
       });
     }
     const methods = this.discovery.find();
-    this.collected = collectEntries(methods, this.options, faults, this.registry.addedKeys());
+    this.collected = collectEntries(methods, this.options, this.backend, faults, this.registry.addedKeys());
     const added = this.tasks.list().map(({ key }) => key);
     this.collectedTasks = collectTasks(methods, this.options, faults, added);
     for (const method of methods) faults.push(...this.enhancers.faults(method));

@@ -74,8 +74,9 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
   },
   {
     provide: DistributedCronRegistry,
-    useFactory: (engine: Scheduler, options: ResolvedOptions) => new DistributedCronRegistry(engine, options),
-    inject: [SCHEDULER, RESOLVED_OPTIONS],
+    useFactory: (engine: Scheduler, options: ResolvedOptions, backend: GuardedBackend | null) =>
+      new DistributedCronRegistry(engine, options, backend),
+    inject: [SCHEDULER, RESOLVED_OPTIONS, GUARDED_BACKEND],
   },
   {
     provide: DistributedCronEvents,
@@ -99,7 +100,8 @@ function scheduler(
   companion: TaskScheduler,
   stream: EventStream,
 ): Scheduler {
-  const { namespace, coordinationTimeoutMs, claimPatienceMs, leaseTtlMs, drainDeadlineMs } = options;
+  const { namespace, coordinationTimeoutMs, claimPatienceMs, leaseTtlMs, drainDeadlineMs, maxConcurrentFires } =
+    options;
   return new Scheduler({
     clock,
     random: systemRandom,
@@ -110,6 +112,7 @@ function scheduler(
     coordinationTimeoutMs,
     claimPatienceMs,
     leaseTtlMs,
+    maxConcurrentFires,
     drainDeadlineMs,
     elector: elector ?? undefined,
     coordination: parts,

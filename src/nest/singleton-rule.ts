@@ -1,21 +1,14 @@
-import { formatDuration } from '../domain/duration.js';
 import type { ConfigurationFault } from '../domain/errors.js';
+import { leaseTtlFaults, memberExpiryFaults } from './lease-life-rule.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
-/** A renewal or heartbeat is sent at a third of its life and must have its answer, and a second try, before that is over. */
+const BECAUSE = 'since there are singleton tasks';
+
+/** A singleton task holds a lease, and looks for its home among members with heartbeats. */
 export function singletonFaults(options: ResolvedOptions): ConfigurationFault[] {
-  const { backend, membership, coordinationTimeoutMs, leaseTtlMs, memberExpiryMs } = options;
-  const lives: [name: string, lifeMs: number, needed: boolean][] = [
-    ['leaseTtl', leaseTtlMs, backend?.leases !== undefined],
-    ['memberExpiry', memberExpiryMs, backend?.membership !== undefined && membership === undefined],
+  const { backend, membership } = options;
+  return [
+    ...(backend?.leases === undefined ? [] : leaseTtlFaults(options, BECAUSE)),
+    ...(backend?.membership === undefined || membership !== undefined ? [] : memberExpiryFaults(options, BECAUSE)),
   ];
-  return lives
-    .filter(([, lifeMs, needed]) => needed && coordinationTimeoutMs > lifeMs / 3)
-    .map(([name, lifeMs]) => ({
-      code: 'OPTION_CONFLICT',
-      subject: `forRoot.${name}`,
-      expected: `at least three times coordinationTimeout (${formatDuration(3 * coordinationTimeoutMs)}), since there are singleton tasks`,
-      got: formatDuration(lifeMs),
-      hint: `Raise ${name}, or shorten coordinationTimeout.`,
-    }));
 }

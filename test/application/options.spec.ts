@@ -93,7 +93,7 @@ describe('a faulty configuration', () => {
     options: {
       jiter: '5s',
       timeZone: 'Europe/Nowhere',
-      overlap: 'queue',
+      overlap: 'wait',
       entries: { 'daily-report': { cron: '0 25 * * *', timeout: -1 }, 'dayly-report': {} },
     } as unknown as DistributedCronModuleOptions,
     providers: [Reports, Orders],
@@ -123,7 +123,7 @@ describe('a faulty configuration', () => {
     expect(message).toContain(
       'forRoot.jiter: expected a known option, got "jiter" [OPTION_UNKNOWN]\n    Did you mean "jitter"?',
     );
-    expect(message).toContain('forRoot.overlap: expected one of "allow", "skip", got "queue"');
+    expect(message).toContain('forRoot.overlap: expected one of "allow", "skip", "queue", got "wait"');
     expect(message).toContain('Did you mean "daily-report"?');
     expect(message).toContain('expected a cron expression with a valid minute field, got "61 * * * *"');
     expect(message).toContain('got time zone "Europe/Nowhere"');
