@@ -1,8 +1,7 @@
 import { deepStrictEqual, equal, ok, rejects } from 'node:assert/strict';
 import { CLAIMS_KEPT_PER_ENTRY, DEFAULT_CLAIM_PROTOCOL } from '../coordination/claim-protocol.js';
-import type { Claim, ClaimAnswer, Claimer } from '../coordination/claimer.js';
-import { toCoordinationError } from '../coordination/coordination-error.js';
-import { fireKey } from '../domain/fire-key.js';
+import type { Claimer } from '../coordination/claimer.js';
+import { ask, claim, claimMany, isSuperseded, lastFireIs, MINUTE, outcome, signal } from './asking.js';
 import type { Capability } from './capabilities.js';
 import type { MovableClock } from './movable-clock.js';
 
@@ -24,59 +23,7 @@ export interface ClaimProtocolRule {
   readonly check: (store: ClaimProtocolStore) => Promise<void>;
 }
 
-const MINUTE = 60_000;
 const { maxClockSkewMs: SKEW, retentionMs: RETENTION } = DEFAULT_CLAIM_PROTOCOL;
-const signal = new AbortController().signal;
-
-interface Asked {
-  readonly entryKey?: string;
-  readonly namespace?: string;
-  readonly instanceId?: string;
-  readonly schedule?: string;
-}
-
-function ask(atMs: number, claimId: string, asked: Asked = {}): Claim {
-  const { entryKey = 'report', namespace = 'shop', instanceId = 'replica-1', schedule = 'every-minute' } = asked;
-  const scheduledAt = new Date(atMs);
-  return {
-    fireKey: fireKey(entryKey, atMs),
-    context: { namespace, entryKey, scheduledAt, claimId, instanceId, schedule, signal },
-  };
-}
-
-const claim = (claimer: Claimer, { fireKey, context }: Claim) => claimer.claim(fireKey, context);
-
-/** One round trip where the claimer takes batches, else one call each. */
-async function claimMany(claimer: Claimer, claims: readonly Claim[]): Promise<readonly ClaimAnswer[]> {
-  if (claimer.claimMany !== undefined) return claimer.claimMany(claims, signal);
-  const subject = { store: 'the backend', operation: 'claim' };
-  const answer = (asked: Claim) => claim(claimer, asked).catch((error) => toCoordinationError(error, subject));
-  return Promise.all(claims.map(answer));
-}
-
-/** What a claim comes to where a refusal tells its reason. */
-async function outcome(claimer: Claimer, asked: Claim) {
-  const [answer] = await claimMany(claimer, [asked]);
-  return answer instanceof Error ? answer.code : answer;
-}
-
-/** Only a batch has a word for it. */
-async function isSuperseded(claimer: Claimer, asked: Claim): Promise<void> {
-  equal(await outcome(claimer, asked), claimer.claimMany === undefined ? false : 'superseded');
-}
-
-/** Says nothing of a claimer that remembers no last fire. */
-async function lastFireIs(
-  claimer: Claimer,
-  entryKey: string,
-  expected: readonly [atMs: number, schedule: string] | undefined,
-  namespace = 'shop',
-): Promise<void> {
-  if (claimer.lastFire === undefined) return;
-  const last = (await claimer.lastFire(namespace, [entryKey], signal)).get(entryKey);
-  deepStrictEqual(last === undefined ? undefined : [last.scheduledAt.getTime(), last.schedule], expected);
-}
-
 /** What DESIGN 6 says of claims, one rule each. Checks throw; any test runner can run them. */
 export const CLAIM_PROTOCOL_RULES: readonly ClaimProtocolRule[] = [
   {

@@ -51,7 +51,7 @@ describe('describeCoordinationBackend', () => {
     expect(await suite.run()).toEqual([]);
     expect(suite.tests.length).toBeGreaterThanOrEqual(7);
     expect(suite.tests[0]?.name).toBe(
-      'coordination backend mine > has what is declared, and nothing else: claim; not tested: repeatable, claimMany, lastFire, leases, membership, now, what needs the clock moved',
+      'coordination backend mine > has what is declared, and nothing else: claim; not tested: repeatable, claimMany, lastFire, holding, pause, forget, leases, membership, recovery, now, what needs the clock moved',
     );
   });
 
@@ -65,17 +65,21 @@ describe('describeCoordinationBackend', () => {
     expect(failed.filter((name) => name.includes('has what is declared'))).toHaveLength(1);
   });
 
-  it('needs no clock that is moved: short waits do for leases and members', async () => {
-    const suite = suiteOf(['repeatable', 'claimMany', 'lastFire', 'leases', 'membership', 'now'], () => {
-      const store = new MemoryStore();
-      return { replica: () => new MemoryBackend({ store }) };
-    });
-    const waiting = suite.tests.filter(({ name }) =>
-      /expired cannot be renewed|gone at its expiry|newest 256/.test(name),
+  it('needs no clock that is moved: short waits do for leases, members, pauses and recovery', async () => {
+    const suite = suiteOf(
+      ['repeatable', 'claimMany', 'lastFire', 'holding', 'pause', 'forget', 'leases', 'membership', 'recovery', 'now'],
+      () => {
+        const store = new MemoryStore();
+        return { replica: () => new MemoryBackend({ store }) };
+      },
     );
-    expect(waiting).toHaveLength(3);
-    expect(suite.tests.filter(({ name }) => /set back|whole retention/.test(name))).toEqual([]);
-    for (const { body } of waiting) await body();
+    const waiting = suite.tests.filter(({ name }) =>
+      /expired cannot be renewed|gone at its expiry|newest 256|> (overlap|pause|forget|recovery) >/.test(name),
+    );
+    expect(waiting.length).toBeGreaterThan(50);
+    expect(suite.tests.filter(({ name }) => /set back|whole retention|past the retention/.test(name))).toEqual([]);
+    // Each has a store of its own: they wait together.
+    await Promise.all(waiting.map(({ body }) => body()));
   });
 
   it('fails where a clock is declared and none is given', async () => {

@@ -1,7 +1,8 @@
 import { CAPABILITIES, type Capability } from './capabilities.js';
+import type { ConformanceRule, Layer } from './conformance-rule.js';
 import type { ConformanceStore } from './conformance-store.js';
 import { type OpenedStore, openStore } from './open-store.js';
-import { CONFORMANCE_RULES, type ConformanceRule, checkDeclared, type Layer } from './rules.js';
+import { CONFORMANCE_RULES, checkDeclared } from './rules.js';
 
 /** The part of a test runner that is used: `describe` and `it` of Jest, Vitest, `node:test` and Mocha all have this shape. */
 export interface TestRunner {
@@ -18,7 +19,16 @@ export interface ConformanceHarness {
   setUp(): ConformanceStore | Promise<ConformanceStore>;
 }
 
-const LAYERS: readonly Layer[] = ['backend', 'claims', 'leases', 'membership'];
+const LAYERS: readonly Layer[] = [
+  'backend',
+  'claims',
+  'leases',
+  'membership',
+  'overlap',
+  'pause',
+  'forget',
+  'recovery',
+];
 
 /**
  * Holds a backend to all the library relies on: one test per rule, layer by layer. What a backend does not declare is a test too, which fails if the

@@ -1,4 +1,5 @@
 export type { Capability } from './capabilities.js';
+export type { Layer } from './conformance-rule.js';
 export type { ConformanceStore } from './conformance-store.js';
 export {
   brokenRules,
@@ -7,5 +8,4 @@ export {
   type TestRunner,
 } from './describe-coordination-backend.js';
 export type { MovableClock } from './movable-clock.js';
-export type { Layer } from './rules.js';
 export { FAULTLESS_BACKEND, WRONG_BACKENDS, type WrongBackend } from './wrong-backends.js';

@@ -7,7 +7,18 @@ import { describeCoordinationBackend } from './describe-coordination-backend.js'
 describeCoordinationBackend(
   'memory',
   {
-    capabilities: ['repeatable', 'claimMany', 'lastFire', 'leases', 'membership', 'now'],
+    capabilities: [
+      'repeatable',
+      'claimMany',
+      'lastFire',
+      'holding',
+      'pause',
+      'forget',
+      'leases',
+      'membership',
+      'recovery',
+      'now',
+    ],
     movesClock: true,
     setUp: () => {
       const clock = new VirtualClock();

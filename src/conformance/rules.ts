@@ -2,22 +2,13 @@ import { deepStrictEqual, equal, ok } from 'node:assert/strict';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import { CAPABILITIES, type Capability, hasCapability } from './capabilities.js';
 import { CLAIM_PROTOCOL_RULES } from './claim-rules.js';
+import type { ConformanceRule } from './conformance-rule.js';
+import { FORGET_RULES } from './forget-rules.js';
 import { LEASE_STORE_RULES } from './lease-rules.js';
 import { MEMBERSHIP_STORE_RULES } from './membership-rules.js';
-import type { OpenedStore } from './open-store.js';
-
-export type Layer = 'backend' | 'claims' | 'leases' | 'membership';
-
-/** One rule of a layer. It throws where a backend breaks it. */
-export interface ConformanceRule {
-  readonly layer: Layer;
-  readonly rule: string;
-  /** What a backend must declare for the rule to hold for it. */
-  readonly needs: readonly Capability[];
-  /** The rule needs a clock that the harness moves. */
-  readonly moves: boolean;
-  readonly check: (store: OpenedStore) => Promise<void>;
-}
+import { OVERLAP_RULES } from './overlap-rules.js';
+import { PAUSE_RULES } from './pause-rules.js';
+import { RECOVERY_RULES } from './recovery-rules.js';
 
 /** Past the default skew, so that rounding and the time of a call do not matter. */
 const HOUR_MS = 3_600_000;
@@ -71,7 +62,7 @@ export function checkDeclared(backend: CoordinationBackend, declared: readonly C
   );
 }
 
-/** All rules, in the order of the layers: what is claimed comes before what is held, and that before who is there. */
+/** All rules, in the order of the layers: what is claimed comes before what is held, and that before who is there; what claims take with them comes last. */
 export const CONFORMANCE_RULES: readonly ConformanceRule[] = [
   ...BACKEND_RULES,
   ...CLAIM_PROTOCOL_RULES.map(
@@ -114,6 +105,10 @@ export const CONFORMANCE_RULES: readonly ConformanceRule[] = [
         }),
     }),
   ),
+  ...OVERLAP_RULES,
+  ...PAUSE_RULES,
+  ...FORGET_RULES,
+  ...RECOVERY_RULES,
 ];
 
 function declaredPart<T>(part: T | undefined, name: Capability): T {

@@ -1,7 +1,7 @@
-import { CAPABILITIES } from './capabilities.js';
+import { CAPABILITIES, type Capability } from './capabilities.js';
+import type { Layer } from './conformance-rule.js';
 import type { ConformanceStore } from './conformance-store.js';
 import type { ConformanceHarness } from './describe-coordination-backend.js';
-import type { Layer } from './rules.js';
 import { FAULTS, type Fault, wrongStore } from './wrong-claimers.js';
 import { LEASE_FAULTS, type LeaseFault, wrongLeaseStore } from './wrong-leases.js';
 import { MEMBERSHIP_FAULTS, type MembershipFault, wrongMembershipStore } from './wrong-memberships.js';
@@ -20,7 +20,8 @@ interface Faults {
   readonly membership?: MembershipFault;
 }
 
-const capabilities = CAPABILITIES.filter((capability) => capability !== 'now');
+const LACKS: readonly Capability[] = ['now', 'holding', 'pause', 'forget', 'recovery'];
+const capabilities = CAPABILITIES.filter((capability) => !LACKS.includes(capability));
 
 const harness = (faults: Faults) => ({ capabilities, movesClock: true, setUp: () => plainStore(faults) });
 

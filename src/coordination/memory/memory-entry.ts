@@ -52,7 +52,7 @@ export function addClaim(entry: StoredEntry, instantMs: number, claim: StoredCla
   } else {
     entry.ascending = false;
   }
-  if (entry.claims.size > CLAIMS_KEPT_PER_ENTRY) removeLowest(entry);
+  if (entry.claims.size > CLAIMS_KEPT_PER_ENTRY) removeBeyondNewest(entry);
 }
 
 /** From here on nobody takes it over, and it is removed as any other. */
@@ -72,14 +72,16 @@ export function removeByAge(entry: StoredEntry, beforeMs: number): void {
   }
 }
 
-/** Removes down to the bound; more than it stay only where so many may still be taken over. */
-function removeLowest(entry: StoredEntry): void {
+/** Of those beyond the newest, lowest first, what may still be taken over stays. */
+function removeBeyondNewest(entry: StoredEntry): void {
   if (!entry.ascending) {
     entry.claims = new Map([...entry.claims].sort(([a], [b]) => a - b));
     entry.ascending = true;
   }
+  let beyond = entry.claims.size - CLAIMS_KEPT_PER_ENTRY;
   for (const [instantMs, { expiresAtMs }] of entry.claims) {
-    if (entry.claims.size <= CLAIMS_KEPT_PER_ENTRY) return;
+    if (beyond === 0) return;
+    beyond -= 1;
     if (expiresAtMs === undefined) remove(entry, instantMs);
   }
 }
