@@ -5,6 +5,7 @@ import { RedisClaimer } from './redis-claimer.js';
 import { callsOf, REDIS_STORE, type RedisClient } from './redis-client.js';
 import { RedisLeases } from './redis-leases.js';
 import { RedisMembership } from './redis-membership.js';
+import { RedisRecovery } from './redis-recovery.js';
 import { EVICTION_SCRIPT } from './redis-scripts.js';
 import { RedisSession } from './redis-session.js';
 
@@ -25,6 +26,7 @@ export class RedisBackend implements CoordinationBackend {
   readonly claimer: RedisClaimer;
   readonly leases: RedisLeases;
   readonly membership: RedisMembership;
+  readonly recovery: RedisRecovery;
   readonly #session: RedisSession;
 
   constructor(options: RedisBackendOptions) {
@@ -44,6 +46,7 @@ export class RedisBackend implements CoordinationBackend {
     this.claimer = new RedisClaimer(this.#session);
     this.leases = new RedisLeases(this.#session);
     this.membership = new RedisMembership(this.#session);
+    this.recovery = new RedisRecovery(this.#session);
   }
 
   /** Looks at the server's clock once; nothing is created. */

@@ -31,7 +31,7 @@ export function runInBatches<T extends Bucketed>(
   return Promise.allSettled(groups.flatMap((group) => slices(group, largest)).map(start));
 }
 
-function byBucket<T extends Bucketed>(items: readonly T[]): T[][] {
+export function byBucket<T extends Bucketed>(items: readonly T[]): T[][] {
   const groups = new Map<number, T[]>();
   for (const item of items) {
     const group = groups.get(item.bucket);
@@ -41,7 +41,7 @@ function byBucket<T extends Bucketed>(items: readonly T[]): T[][] {
   return [...groups.values()];
 }
 
-function slices<T>(items: readonly T[], size: number): (readonly T[])[] {
+export function slices<T>(items: readonly T[], size: number): (readonly T[])[] {
   if (items.length <= size) return [items];
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

@@ -1,32 +1,66 @@
 import { entryKeyFault } from '../../domain/entry-key.js';
+import { isGranted } from '../claim-answer.js';
 import { type ClaimProtocolSettings, clockAheadError, DEFAULT_CLAIM_PROTOCOL } from '../claim-protocol.js';
 import type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from '../claimer.js';
 import { CoordinationError, toCoordinationError } from '../coordination-error.js';
-import { allOrNothing, runInBatches } from './redis-batches.js';
+import { allOrNothing, byBucket, runInBatches, slices } from './redis-batches.js';
+import {
+  type Ask,
+  byInstant,
+  claimError,
+  claimFault,
+  holdingArguments,
+  holdingKeys,
+  inGroups,
+  overlapLease,
+  toAsk,
+} from './redis-claim-ask.js';
+import {
+  CLAIM_CODE,
+  CLAIM_SCRIPT,
+  FORGET_SCRIPT,
+  HOLDING_CLAIM_SCRIPT,
+  LAST_FIRE_SCRIPT,
+  PAUSE_SCRIPT,
+  RESUME_SCRIPT,
+} from './redis-claim-scripts.js';
 import { REDIS_STORE } from './redis-client.js';
-import { bucketOf, entryName, percentEncoded, textFault } from './redis-keys.js';
-import { CLAIM_CODE, CLAIM_SCRIPT, LAST_FIRE_SCRIPT } from './redis-scripts.js';
+import { bucketOf, entryName, recoveryName, textFault } from './redis-keys.js';
+import type { RedisScript } from './redis-scripts.js';
 import type { RedisSession } from './redis-session.js';
 
 /** So many claims hold the server for less than a millisecond. */
 const CLAIMS_PER_SCRIPT = 200;
+/** And so many that take leases with them, which write up to three keys each. */
+const HOLDING_CLAIMS_PER_SCRIPT = 100;
 const READS_PER_SCRIPT = 500;
 
-/** One claim of a batch, with its place in it. */
-interface Ask {
-  readonly place: number;
-  readonly bucket: number;
-  readonly name: string;
-  readonly instantMs: number;
-  /** Percent-encoded, like the instance id, so that a row of the hash has a colon between them and nowhere else. */
-  readonly claimId: string;
-  /** What most claims of a turn have in common. */
-  readonly shared: readonly [instant: string, schedule: string, instanceId: string, claimIdLength: string];
+/** How claims are put to a script, and how it answers them: with a word each. */
+interface ClaimCall {
+  readonly script: RedisScript;
+  keys(asks: readonly Ask[]): string[];
+  args(asks: readonly Ask[]): string[];
+  words(said: string): ArrayLike<string>;
 }
+
+const PLAIN: ClaimCall = {
+  script: CLAIM_SCRIPT,
+  keys: (asks) => asks.map(({ name }) => name),
+  args: inGroups,
+  words: (said) => said,
+};
+
+const HOLDING: ClaimCall = {
+  script: HOLDING_CLAIM_SCRIPT,
+  keys: (asks) => asks.flatMap(holdingKeys),
+  args: (asks) => asks.flatMap(holdingArguments),
+  words: (said) => said.split(','),
+};
 
 /** Claims in Redis: a batch is one script on one server, decided by its clock. */
 export class RedisClaimer implements Claimer {
   readonly repeatable = true;
+  readonly holding = true;
   /** Set by the backend when it opens; a claimer that is used by itself has the defaults. */
   settings: ClaimProtocolSettings = DEFAULT_CLAIM_PROTOCOL;
 
@@ -35,24 +69,31 @@ export class RedisClaimer implements Claimer {
   async claim(fireKey: string, context: ClaimContext): Promise<boolean> {
     const [answer] = await this.claimMany([{ fireKey, context }], context.signal);
     if (answer instanceof Error) throw answer;
-    // `claim` has no word for superseded: nobody may run it, and that is what false says.
-    return answer === true;
+    // `claim` has no word for superseded, paused and overlap: this pass may not run it, and that is what false says.
+    return answer !== undefined && isGranted(answer);
   }
 
   /** A claim that cannot be asked is answered with an error and harms no other; so is one whose script failed, unless all did. */
   async claimMany(claims: readonly Claim[], signal: AbortSignal): Promise<readonly ClaimAnswer[]> {
     const answers: ClaimAnswer[] = new Array(claims.length);
     const asks: Ask[] = [];
+    const holders = new Set<string>();
     for (const [place, { context }] of claims.entries()) {
       const fault = claimFault(context);
-      if (fault === undefined) asks.push(toAsk(context, place));
-      else answers[place] = fault;
+      if (fault !== undefined) {
+        answers[place] = fault;
+        continue;
+      }
+      const ask = toAsk(context, place);
+      asks.push(ask);
+      if (context.holds !== undefined) holders.add(ask.name);
     }
     asks.sort(byInstant);
 
-    const outcomes = await runInBatches(this.session, asks, CLAIMS_PER_SCRIPT, (batch, bucket) =>
-      this.#decide(batch, bucket, answers, signal),
-    );
+    const outcomes =
+      holders.size === 0
+        ? await this.#claimPlain(asks, answers, signal)
+        : await this.#claimApart(asks, holders, answers, signal);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed === undefined) return answers;
     if (outcomes.every(({ status }) => status === 'rejected') && asks.length === claims.length) throw failed.reason;
@@ -86,20 +127,78 @@ export class RedisClaimer implements Claimer {
     return found;
   }
 
-  async #decide(batch: readonly Ask[], bucket: number, answers: ClaimAnswer[], signal: AbortSignal): Promise<void> {
+  async pause(namespace: string, entryKey: string, signal: AbortSignal): Promise<void> {
+    const { bucket, name } = placeOf('pause', namespace, entryKey);
+    await this.session.run({ script: PAUSE_SCRIPT, keys: [name], args: [], bucket, operation: 'pause', signal });
+  }
+
+  async resume(
+    namespace: string,
+    entryKey: string,
+    { keepWatermark }: { readonly keepWatermark: boolean },
+    signal: AbortSignal,
+  ): Promise<Date | null> {
+    const { bucket, name } = placeOf('resume', namespace, entryKey);
+    const args = keepWatermark ? ['1'] : [];
+    const ask = { script: RESUME_SCRIPT, keys: [name], args, bucket, operation: 'resume', signal };
+    const { said } = await this.session.run(ask);
+    return said === '' ? null : new Date(Number(said));
+  }
+
+  async forget(namespace: string, entryKey: string, signal: AbortSignal): Promise<void> {
+    const { bucket, name } = placeOf('forget', namespace, entryKey);
+    const keys = [name, recoveryName(namespace, bucket)];
+    await this.session.run({ script: FORGET_SCRIPT, keys, args: [entryKey], bucket, operation: 'forget', signal });
+  }
+
+  #claimPlain(asks: readonly Ask[], answers: ClaimAnswer[], signal: AbortSignal) {
+    return runInBatches(this.session, asks, CLAIMS_PER_SCRIPT, (batch, bucket) =>
+      this.#decide(PLAIN, batch, bucket, answers, signal),
+    );
+  }
+
+  /** All in one turn. Claims of an entry that holds stay together and in their order, whatever each of them asks for. */
+  async #claimApart(
+    asks: readonly Ask[],
+    holders: ReadonlySet<string>,
+    answers: ClaimAnswer[],
+    signal: AbortSignal,
+  ): Promise<PromiseSettledResult<void>[]> {
+    const plain = asks.filter(({ name }) => !holders.has(name));
+    const holding = byBucket(asks.filter(({ name }) => holders.has(name))).map(async (group) => {
+      // One after the other: through a pool the later script could overtake, and the later instant would have the lease.
+      for (const batch of slices(group, HOLDING_CLAIMS_PER_SCRIPT)) {
+        await this.#decide(HOLDING, batch, (batch[0] as Ask).bucket, answers, signal);
+      }
+    });
+    const [ofPlain, ofHolding] = await Promise.all([
+      plain.length === 0 ? [] : this.#claimPlain(plain, answers, signal),
+      Promise.allSettled(holding),
+    ]);
+    return [...ofPlain, ...ofHolding];
+  }
+
+  async #decide(
+    call: ClaimCall,
+    batch: readonly Ask[],
+    bucket: number,
+    answers: ClaimAnswer[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { maxClockSkewMs, retentionMs } = this.settings;
     let open = batch;
     while (open.length > 0) {
       const { storeMs, said } = await this.session.run({
-        script: CLAIM_SCRIPT,
-        keys: open.map(({ name }) => name),
-        args: [String(maxClockSkewMs), String(retentionMs), ...inGroups(open)],
+        script: call.script,
+        keys: call.keys(open),
+        args: [String(maxClockSkewMs), String(retentionMs), ...call.args(open)],
         ...{ bucket, operation: 'claim', signal },
       });
+      const words = call.words(said);
       const later: Ask[] = [];
       for (const [i, ask] of open.entries()) {
-        if (said[i] === CLAIM_CODE.later) later.push(ask);
-        else answers[ask.place] = this.#answer(said[i], ask, storeMs);
+        if (words[i] === CLAIM_CODE.later) later.push(ask);
+        else answers[ask.place] = this.#answer(words[i], ask, storeMs);
       }
       // Claims that a script put off, so as not to hold the server, go in the next one, which gets further.
       if (later.length === open.length) throw claimError('COORDINATION_ANSWER', 'the script decided nothing.');
@@ -107,84 +206,51 @@ export class RedisClaimer implements Claimer {
     }
   }
 
-  #answer(code: string | undefined, { instantMs, name }: Ask, storeMs: number): ClaimAnswer {
-    switch (code) {
+  #answer(word: string | undefined, { instantMs, name, context }: Ask, storeMs: number): ClaimAnswer {
+    switch (word) {
       case CLAIM_CODE.granted:
         return true;
       case CLAIM_CODE.refused:
         return false;
       case CLAIM_CODE.superseded:
         return 'superseded';
+      case CLAIM_CODE.paused:
+        return 'paused';
+      case CLAIM_CODE.overlap:
+        return 'overlap';
       case CLAIM_CODE.early:
         return (
           clockAheadError(REDIS_STORE, instantMs, storeMs, this.settings) ??
           claimError('COORDINATION_ANSWER', 'the script called a fire early that is not.')
         );
       case CLAIM_CODE.unusable:
-        return claimError(
-          'COORDINATION_FAILED',
-          `the key ${JSON.stringify(name)} holds something that is no hash. Use a namespace of your own.`,
-        );
-      default:
+        return noHash(name);
+      case `${CLAIM_CODE.unusable}:lease`:
+        return noHash(overlapLease(context.namespace, context.entryKey));
+      case undefined:
         return claimError('COORDINATION_ANSWER', 'the script answered fewer claims than it was asked.');
+      default: {
+        const token = /^1:(\d+)$/.exec(word)?.[1];
+        if (token !== undefined) return { granted: true, overlapToken: Number(token) };
+        return claimError('COORDINATION_ANSWER', `the script answered ${JSON.stringify(word.slice(0, 20))}.`);
+      }
     }
   }
 }
 
-function toAsk({ namespace, entryKey, scheduledAt, claimId, instanceId, schedule }: ClaimContext, place: number): Ask {
-  const id = percentEncoded(claimId);
-  return {
-    place,
-    bucket: bucketOf(entryKey),
-    name: entryName(namespace, entryKey),
-    instantMs: scheduledAt.getTime(),
-    claimId: id,
-    shared: [String(scheduledAt.getTime()), schedule, percentEncoded(instanceId), String(id.length)],
-  };
+function noHash(name: string): CoordinationError {
+  return claimError(
+    'COORDINATION_FAILED',
+    `the key ${JSON.stringify(name)} holds something that is no hash. Use a namespace of your own.`,
+  );
 }
 
-/** What claims have in common is sent once for all that follow each other. */
-function inGroups(asks: readonly Ask[]): string[] {
-  const args: string[] = [];
-  let from = 0;
-  while (from < asks.length) {
-    const { shared } = asks[from] as Ask;
-    let to = from + 1;
-    while (to < asks.length && compare((asks[to] as Ask).shared, shared) === 0) to += 1;
-    const ids = asks.slice(from, to).map(({ claimId }) => claimId);
-    args.push(...shared, ids.join(''));
-    from = to;
-  }
-  return args;
-}
-
-/** What cannot be asked is refused before the call: a key that the store would keep in another form could meet another's. */
-function claimFault(context: ClaimContext): CoordinationError | undefined {
-  const { entryKey, scheduledAt } = context;
-  const keyFault = entryKeyFault(entryKey);
-  if (keyFault !== undefined) return claimError('COORDINATION_FAILED', `the entry key must be ${keyFault}.`);
-  if (context.claimId === '') return claimError('COORDINATION_FAILED', 'claimId must not be empty.');
-  for (const name of ['namespace', 'claimId', 'instanceId', 'schedule'] as const) {
-    const fault = textFault(context[name]);
-    if (fault !== undefined) return claimError('COORDINATION_FAILED', `${name} must be ${fault}.`);
-  }
-  if (Number.isFinite(scheduledAt.getTime())) return undefined;
-  return claimError('COORDINATION_FAILED', `scheduledAt of entry "${entryKey}" is no instant.`);
-}
-
-function claimError(code: 'COORDINATION_ANSWER' | 'COORDINATION_FAILED', message: string): CoordinationError {
-  return new CoordinationError(code, { store: REDIS_STORE, operation: 'claim' }, message);
-}
-
-/** Instants ascend, so that a batch that brings many of one entry raises no floor above one of its own; then what is alike lies together. */
-function byInstant(a: Ask, b: Ask): number {
-  return a.instantMs - b.instantMs || compare(a.shared, b.shared);
-}
-
-function compare(a: readonly string[], b: readonly string[]): number {
-  for (const [i, text] of a.entries()) {
-    const other = b[i] as string;
-    if (text !== other) return text < other ? -1 : 1;
-  }
-  return 0;
+function placeOf(operation: string, namespace: string, entryKey: string) {
+  const fault = entryKeyFault(entryKey) ?? textFault(namespace);
+  if (fault === undefined) return { bucket: bucketOf(entryKey), name: entryName(namespace, entryKey) };
+  throw new CoordinationError(
+    'COORDINATION_FAILED',
+    { store: REDIS_STORE, operation },
+    `namespace and entry key must be ${fault}.`,
+  );
 }

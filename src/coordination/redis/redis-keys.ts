@@ -1,3 +1,5 @@
+import { entryOfOverlapLease } from '../overlap-lease.js';
+
 /** Slots of a Cluster that the keys are spread over; a batch is at most this many scripts there, and any number of them on one server. */
 export const BUCKETS = 16;
 
@@ -10,7 +12,16 @@ export const entryName = (namespace: string, entryKey: string) =>
 
 /** The hash of a lease. What follows the bucket tells it from an entry, whatever either is called. */
 export const leaseName = (namespace: string, name: string) =>
-  `${percentEncoded(namespace)}:{${bucketOf(name)}}/lease:${name}`;
+  `${percentEncoded(namespace)}:{${bucketOfLease(name)}}/lease:${name}`;
+
+/** A claim takes the overlap lease of its entry in its own step, so that lies where the entry lies. */
+export const bucketOfLease = (name: string) => bucketOf(entryOfOverlapLease(name) ?? name);
+
+/** The sorted set of a bucket's claims that can be taken over. */
+export const recoveryName = (namespace: string, bucket: number) => `${percentEncoded(namespace)}:{${bucket}}/recovery`;
+
+/** What stands for a claim in it. */
+export const recoveryMember = (instantMs: number, entryKey: string) => `${instantMs}:${entryKey}`;
 
 /** The hash of a namespace's members. */
 export const membersName = (namespace: string) => `${percentEncoded(namespace)}:{0}/members`;

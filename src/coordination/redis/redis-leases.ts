@@ -3,7 +3,7 @@ import type { HeldLease, JsonValue, LeaseGrant, LeaseRecord, LeaseRequest, Lease
 import { leaseValueText } from '../lease-value.js';
 import { allOrNothing, runInBatches } from './redis-batches.js';
 import { REDIS_STORE } from './redis-client.js';
-import { bucketOf, leaseName, textFault } from './redis-keys.js';
+import { bucketOfLease, leaseName, textFault } from './redis-keys.js';
 import { ACQUIRE_SCRIPT, READ_LEASES_SCRIPT, RELEASE_SCRIPT, RENEW_SCRIPT } from './redis-scripts.js';
 import type { RedisSession } from './redis-session.js';
 
@@ -98,5 +98,5 @@ function placeOf(lease: { readonly namespace: string; readonly name: string; rea
       `${field} must be ${fault}.`,
     );
   }
-  return { keys: [leaseName(lease.namespace, lease.name)], bucket: bucketOf(lease.name) };
+  return { keys: [leaseName(lease.namespace, lease.name)], bucket: bucketOfLease(lease.name) };
 }

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import type { Clock } from '../../../src/ambient/clock.js';
+import { CAPABILITIES } from '../../../src/conformance/capabilities.js';
 import type { ConformanceHarness } from '../../../src/conformance/describe-coordination-backend.js';
 import type { Claim, ClaimContext } from '../../../src/coordination/claimer.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
@@ -136,7 +137,7 @@ export function asked(context: Partial<ClaimContext> = {}): Claim {
 /** What the shipped suite needs: a server that looks empty, on a clock that the suite moves. Replicas share the connection. */
 export function harness(client: () => RedisClient): ConformanceHarness {
   return {
-    capabilities: ['repeatable', 'claimMany', 'lastFire', 'leases', 'membership', 'now'],
+    capabilities: CAPABILITIES,
     movesClock: true,
     setUp: () => {
       const clock = new VirtualClock();
