@@ -1,0 +1,266 @@
+import { describe, expect, it } from '@jest/globals';
+import { MemoryBackend } from '../coordination/memory/memory-backend.js';
+import { MemoryStore } from '../coordination/memory/memory-store.js';
+import type { EntryPolicies } from '../domain/entry.js';
+import { currentFire, type FireContext } from '../fire/fire-context.js';
+import type { Schedule } from '../schedule/schedule.js';
+import { VirtualClock } from '../testing/virtual-clock.js';
+import { mortal } from './mortal-backend.fixture.js';
+import { at, definition, every, follow, MINUTE, replica, SECOND } from './replica.fixture.js';
+
+const LEASE = 30 * SECOND;
+const LOOK = 5 * SECOND;
+const FIRST = new Date('2026-01-01T00:01:00Z');
+
+/** Replicas that can die, on one store, with one recoverable entry that fires once. */
+function recovering(size: number, policies: Partial<EntryPolicies> = {}, schedule: Schedule = at(FIRST.getTime())) {
+  const clock = new VirtualClock();
+  const store = new MemoryStore({ clock });
+  const calls: { readonly fire: FireContext; readonly on: number; readonly end: (error?: unknown) => void }[] = [];
+  const replicas = Array.from({ length: size }, (_, on) => {
+    const { life, backend } = mortal(new MemoryBackend({ store }));
+    const made = replica({ id: `replica-${on}`, clock, backend });
+    const run = (fire: FireContext) =>
+      new Promise<void>((resolve, reject) => {
+        calls.push({ fire, on, end: (error) => (error === undefined ? resolve() : reject(error)) });
+      });
+    made.scheduler.add(definition('job', schedule, { run, recovery: 'rerun', ...policies }));
+    made.scheduler.start();
+    return { ...made, life };
+  });
+  const others = (on: number) => replicas.filter((_, index) => index !== on);
+  return { clock, store, replicas, calls, others };
+}
+
+type Recovering = ReturnType<typeof recovering>;
+
+/** Advances until the method was called so often. Answers how long that took. */
+async function untilCalled({ clock, calls }: Recovering, times: number, withinMs: number): Promise<number> {
+  const from = clock.now();
+  while (calls.length < times) {
+    if (clock.now() - from > withinMs) throw new Error(`called ${calls.length} times within ${withinMs} ms`);
+    await clock.advance(100);
+  }
+  return clock.now() - from;
+}
+
+describe("with recovery 'rerun'", () => {
+  it("a dead winner's fire is run by another replica within one lease and one look, as attempt 2 with a higher fencing token", async () => {
+    const fleet = recovering(3);
+    await fleet.clock.advance(MINUTE);
+    expect(fleet.calls).toHaveLength(1);
+    const winner = fleet.calls[0]!;
+    expect(winner.fire).toMatchObject({ attempt: 1, fencingToken: 1, origin: 'schedule' });
+    fleet.replicas[winner.on]!.life.reaches = false;
+
+    const tookMs = await untilCalled(fleet, 2, LEASE + LOOK + SECOND);
+
+    expect(tookMs).toBeGreaterThan(LEASE / 2);
+    const second = fleet.calls[1]!;
+    expect(second.on).not.toBe(winner.on);
+    expect(second.fire).toMatchObject({ attempt: 2, origin: 'recovery', scheduledAt: FIRST });
+    expect(second.fire.fireKey).toBe(winner.fire.fireKey);
+    expect(second.fire.fencingToken).toBeGreaterThan(winner.fire.fencingToken!);
+    second.end();
+    await fleet.clock.advance(3 * LEASE);
+    expect(fleet.calls).toHaveLength(2);
+    expect(fleet.replicas[second.on]!.story().slice(-2)).toEqual(['started', 'completed']);
+  });
+
+  it('a winner whose renewals arrive is never taken over, however slow it is', async () => {
+    const fleet = recovering(3);
+    await fleet.clock.advance(MINUTE + 20 * LEASE);
+    expect(fleet.calls).toHaveLength(1);
+    fleet.calls[0]!.end();
+    await fleet.clock.advance(3 * LEASE);
+    expect(fleet.calls).toHaveLength(1);
+  });
+
+  it('a winner that was cut off past its lease is told when it is back: another has its fire', async () => {
+    const fleet = recovering(2);
+    await fleet.clock.advance(MINUTE);
+    const winner = fleet.calls[0]!;
+    const stalled = fleet.replicas[winner.on]!;
+    stalled.life.reaches = false;
+    await untilCalled(fleet, 2, LEASE + LOOK + SECOND);
+    expect(winner.fire.signal.aborted).toBe(false);
+
+    stalled.life.reaches = true;
+    await fleet.clock.advance(LEASE);
+
+    expect(winner.fire.signal.reason).toMatchObject({ code: 'FIRE_LEASE_LOST', lease: 'recovery', reason: 'taken' });
+    expect(stalled.ofType('fire.lease-lost')).toMatchObject([{ lease: 'recovery', reason: 'taken' }]);
+    // What the first attempt still does marks nothing done.
+    winner.end();
+    await fleet.clock.advance(5 * LEASE);
+    expect(fleet.calls).toHaveLength(2);
+  });
+
+  it('a winner that was cut off for less than its lease keeps its fire', async () => {
+    const fleet = recovering(2);
+    await fleet.clock.advance(MINUTE);
+    const { on, fire, end } = fleet.calls[0]!;
+    fleet.replicas[on]!.life.reaches = false;
+    await fleet.clock.advance(LEASE / 2);
+    fleet.replicas[on]!.life.reaches = true;
+    await fleet.clock.advance(10 * LEASE);
+    expect(fleet.calls).toHaveLength(1);
+    expect(fire.signal.aborted).toBe(false);
+    end();
+  });
+
+  it('a thrown error ends the fire: nobody runs it again', async () => {
+    const fleet = recovering(2);
+    await fleet.clock.advance(MINUTE);
+    fleet.calls[0]!.end(new Error('no'));
+    await fleet.clock.advance(5 * LEASE);
+    expect(fleet.calls).toHaveLength(1);
+  });
+
+  it('an attempt aborted by a drain is released and taken by the next look', async () => {
+    const fleet = recovering(2);
+    await fleet.clock.advance(MINUTE);
+    const { on, fire, end } = fleet.calls[0]!;
+    fire.signal.addEventListener('abort', () => end(fire.signal.reason));
+    const stopped = follow(fleet.replicas[on]!.scheduler.stop());
+    await fleet.clock.advance(LOOK);
+    expect(stopped.settled).toBe(true);
+    expect(fleet.calls.map(({ fire: { attempt, origin } }) => [attempt, origin])).toEqual([
+      [1, 'schedule'],
+      [2, 'recovery'],
+    ]);
+  });
+
+  it('a drained attempt that came to its end all the same is done', async () => {
+    const fleet = recovering(2);
+    await fleet.clock.advance(MINUTE);
+    const { on, fire, end } = fleet.calls[0]!;
+    fire.signal.addEventListener('abort', () => end());
+    const stopped = follow(fleet.replicas[on]!.scheduler.stop());
+    await fleet.clock.advance(5 * LEASE);
+    expect(stopped.settled).toBe(true);
+    expect(fleet.calls).toHaveLength(1);
+  });
+
+  it('a fire whose replicas all die is abandoned after recoveryAttempts, and told once', async () => {
+    const fleet = recovering(4, { recoveryAttempts: 3 });
+    await fleet.clock.advance(MINUTE);
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const { on, fire } = fleet.calls[attempt - 1]!;
+      expect(fire.attempt).toBe(attempt);
+      fleet.replicas[on]!.life.reaches = false;
+      if (attempt < 3) await untilCalled(fleet, attempt + 1, LEASE + LOOK + SECOND);
+    }
+    await fleet.clock.advance(5 * LEASE);
+    expect(fleet.calls).toHaveLength(3);
+    const told = fleet.replicas.flatMap(({ ofType }) => ofType('fire.abandoned'));
+    expect(told).toMatchObject([{ attempts: 3, fire: { entryKey: 'job', scheduledAt: FIRST } }]);
+  });
+
+  it('a method that ran into its timeout keeps its fire until it returns', async () => {
+    const fleet = recovering(2, { timeoutMs: 5 * SECOND });
+    await fleet.clock.advance(MINUTE + 5 * LEASE);
+    const { on, end } = fleet.calls[0]!;
+    expect(fleet.replicas[on]!.story().slice(-2)).toEqual(['started', 'failed']);
+    expect(fleet.calls).toHaveLength(1);
+    end();
+    await fleet.clock.advance(5 * LEASE);
+    expect(fleet.calls).toHaveLength(1);
+    expect(fleet.replicas[on]!.story().at(-1)).toBe('returned-late');
+  });
+
+  it('a store that is away when the method ends is told when it is back, before anybody runs the fire again', async () => {
+    const fleet = recovering(2);
+    await fleet.clock.advance(MINUTE);
+    for (const { life } of fleet.replicas) life.reaches = false;
+    fleet.calls[0]!.end();
+    await fleet.clock.advance(LEASE / 2);
+    for (const { life } of fleet.replicas) life.reaches = true;
+    await fleet.clock.advance(5 * LEASE);
+    expect(fleet.calls).toHaveLength(1);
+  });
+
+  it('a recovered fire sees itself in currentFire()', async () => {
+    const seen: (number | undefined)[] = [];
+    const clock = new VirtualClock();
+    const store = new MemoryStore({ clock });
+    const replicas = [0, 1].map((index) => {
+      const { life, backend } = mortal(new MemoryBackend({ store }));
+      const made = replica({ id: `replica-${index}`, clock, backend });
+      const run = () => {
+        seen.push(currentFire()?.attempt);
+        return new Promise(() => undefined);
+      };
+      made.scheduler.add(definition('job', at(FIRST.getTime()), { run, recovery: 'rerun' }));
+      made.scheduler.start();
+      return { ...made, life };
+    });
+    await clock.advance(MINUTE);
+    for (const { life, ofType } of replicas) if (ofType('fire.started').length > 0) life.reaches = false;
+    await clock.advance(LEASE + LOOK);
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('a replica on which the entry is paused leaves the fire to another', async () => {
+    const fleet = recovering(3);
+    await fleet.clock.advance(MINUTE);
+    const winner = fleet.calls[0]!;
+    const [paused, free] = fleet.others(winner.on) as [Recovering['replicas'][0], Recovering['replicas'][0]];
+    paused.scheduler.pause('job');
+    fleet.replicas[winner.on]!.life.reaches = false;
+    await untilCalled(fleet, 2, LEASE + 2 * LOOK);
+    expect(fleet.replicas[fleet.calls[1]!.on]).toBe(free);
+    expect(fleet.calls[1]!.fire.attempt).toBe(2);
+    expect(paused.ofType('fire.rejected')).toEqual([]);
+  });
+
+  it('a look that fails is told once, and looks go on', async () => {
+    const fleet = recovering(2);
+    for (const { life } of fleet.replicas) life.reaches = false;
+    await fleet.clock.advance(MINUTE);
+    for (const { ofType } of fleet.replicas) expect(ofType('recovery.unreachable')).toHaveLength(1);
+    for (const { life } of fleet.replicas) life.reaches = true;
+    await fleet.clock.advance(10 * LOOK);
+    for (const { life } of fleet.replicas) life.reaches = false;
+    await fleet.clock.advance(10 * LOOK);
+    for (const { ofType } of fleet.replicas) expect(ofType('recovery.unreachable')).toHaveLength(2);
+  });
+
+  it('nothing is looked for where no entry asks for it', async () => {
+    const clock = new VirtualClock();
+    const backend = new MemoryBackend({ store: new MemoryStore({ clock }) });
+    let looks = 0;
+    const recovery = new Proxy(backend.recovery, {
+      get: (target, name) => {
+        if (name === 'takeLapsed') looks += 1;
+        return Reflect.get(target, name, target);
+      },
+    });
+    const { scheduler } = replica({ clock, backend: { store: 'memory', claimer: backend.claimer, recovery } });
+    scheduler.add(definition('plain', every(MINUTE)));
+    scheduler.start();
+    await clock.advance(5 * MINUTE);
+    expect(looks).toBe(0);
+    scheduler.add(definition('job', every(MINUTE), { recovery: 'rerun' }));
+    await clock.advance(MINUTE);
+    expect(looks).toBeGreaterThan(5);
+    scheduler.remove('job');
+    await clock.advance(LOOK);
+    const looked = looks;
+    await clock.advance(MINUTE);
+    expect(looks).toBe(looked);
+  });
+
+  it('after a drain began nothing is looked for', async () => {
+    const fleet = recovering(2);
+    await fleet.clock.advance(MINUTE);
+    const winner = fleet.calls[0]!;
+    fleet.replicas[winner.on]!.life.reaches = false;
+    const [other] = fleet.others(winner.on) as [Recovering['replicas'][0]];
+    await fleet.clock.advance(LEASE - SECOND);
+    const drained = follow(other.scheduler.drain());
+    await fleet.clock.advance(LEASE);
+    expect(drained.settled).toBe(true);
+    expect(fleet.calls).toHaveLength(1);
+  });
+});
