@@ -36,8 +36,8 @@ const CAUGHT_UP: readonly Stage[] = [refusePaused, askElector, askClaimer, await
 /** A manual fire runs here and now: the entry's own rules apply, jitter and coordination do not. */
 const MANUAL: readonly Stage[] = [refuseLocally, takeOverlap, runMethod];
 
-/** A dead winner's fire is this replica's already when it is sent. */
-const RECOVERED: readonly Stage[] = [refuseStale, refuseLocally, takeOverlap, runMethod];
+/** A dead winner's fire is this replica's already when it is sent: as for one that is made up for, there is nobody else to leave it to. */
+const RECOVERED: readonly Stage[] = [refuseStale, awaitCatchUpTurn, takeOverlap, runMethod];
 
 function wayOf(origin: FireOrigin): readonly Stage[] {
   switch (origin) {
