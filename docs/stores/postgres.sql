@@ -5,12 +5,13 @@ CREATE TABLE IF NOT EXISTS "public"."cron_entry" (
   namespace text COLLATE "C" NOT NULL,
   entry_key text COLLATE "C" NOT NULL,
   floor_ms bigint,
-  watermark_ms bigint NOT NULL,
-  schedule text NOT NULL,
-  instance_id text NOT NULL,
+  watermark_ms bigint,
+  schedule text,
+  instance_id text,
   claims integer NOT NULL,
   oldest_made_ms bigint NOT NULL,
   swept_ms bigint,
+  paused_ms bigint,
   PRIMARY KEY (namespace, entry_key)
 ) WITH (fillfactor = 50);
 
@@ -21,6 +22,8 @@ CREATE TABLE IF NOT EXISTS "public"."cron_claim" (
   claim_id text NOT NULL,
   instance_id text NOT NULL,
   made_ms bigint NOT NULL,
+  attempt integer,
+  expires_ms bigint,
   PRIMARY KEY (namespace, entry_key, instant_ms)
 );
 
@@ -41,3 +44,6 @@ CREATE TABLE IF NOT EXISTS "public"."cron_member" (
   expires_ms bigint NOT NULL,
   PRIMARY KEY (namespace, instance_id)
 ) WITH (fillfactor = 50);
+
+CREATE INDEX IF NOT EXISTS "cron_claim_lapse"
+  ON "public"."cron_claim" (namespace, expires_ms) WHERE expires_ms IS NOT NULL;

@@ -6,6 +6,7 @@ import { PostgresClaimer } from './postgres-claimer.js';
 import { asStoreBusy, POSTGRES_STORE, type PostgresPool, poolFault } from './postgres-client.js';
 import { PostgresLeases } from './postgres-leases.js';
 import { PostgresMembership } from './postgres-membership.js';
+import { PostgresRecovery } from './postgres-recovery.js';
 import {
   createSchema,
   type PostgresNames,
@@ -39,6 +40,7 @@ export class PostgresBackend implements CoordinationBackend {
   readonly claimer: PostgresClaimer;
   readonly leases: PostgresLeases;
   readonly membership: PostgresMembership;
+  readonly recovery: PostgresRecovery;
   readonly #options: PostgresBackendOptions;
   #session: PostgresSession | undefined;
 
@@ -50,6 +52,7 @@ export class PostgresBackend implements CoordinationBackend {
     this.claimer = new PostgresClaimer(session);
     this.leases = new PostgresLeases(session);
     this.membership = new PostgresMembership(session);
+    this.recovery = new PostgresRecovery(session);
   }
 
   /**

@@ -1,13 +1,19 @@
 import { clockAheadError } from '../claim-protocol.js';
-import type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from '../claimer.js';
+import type { Claim, ClaimAnswer, ClaimContext, Claimer, ClaimHolds, LastFire } from '../claimer.js';
 import { CoordinationError } from '../coordination-error.js';
-import { integerArray, POSTGRES_STORE, textArray, textFault } from './postgres-client.js';
+import { overlapLeaseName } from '../overlap-lease.js';
+import { type ClaimRow, LEASE_TAKEN_MEANWHILE } from './postgres-claim-text.js';
+import { integerArray, POSTGRES_STORE, requireText, sqlStateOf, textArray, textFault } from './postgres-client.js';
 import { ask, type OpenSession, type PostgresSession } from './postgres-session.js';
-import type { ClaimRow } from './postgres-statements.js';
 import { PostgresSweeper } from './postgres-sweeper.js';
 
 /** Claims in one statement. */
 const LARGEST_STATEMENT = 1_000;
+
+/** Times that a statement is sent which finds an overlap lease made by another in between. Each time a lease is there that was not before, so twice is enough but for ill luck. */
+const MOST_SENDS = 5;
+/** Times that an entry is found written while it is removed. */
+const MOST_REMOVALS = 10;
 
 /** One claim of a batch, with its place in it. */
 interface Ask {
@@ -19,6 +25,7 @@ interface Ask {
 /** Claims in PostgreSQL: one statement decides a batch. */
 export class PostgresClaimer implements Claimer {
   readonly repeatable = true;
+  readonly holding = true;
   readonly #sweeper = new PostgresSweeper();
 
   /** `session` throws while the backend is not open. */
@@ -27,8 +34,8 @@ export class PostgresClaimer implements Claimer {
   async claim(fireKey: string, context: ClaimContext): Promise<boolean> {
     const [answer] = await this.claimMany([{ fireKey, context }]);
     if (answer instanceof Error) throw answer;
-    // `claim` has no word for superseded: nobody may run it, and that is what false says.
-    return answer === true;
+    // `claim` has no word for superseded, paused or overlap: the pass may not run it, and that is what false says.
+    return typeof answer === 'object' ? answer.granted : answer === true;
   }
 
   // The signal is not used: a pool cannot be told that nobody waits any more, and a claim that is granted late is granted to the same pass when it asks again.
@@ -59,6 +66,39 @@ export class PostgresClaimer implements Claimer {
     );
   }
 
+  async pause(namespace: string, entryKey: string): Promise<void> {
+    await ask(this.session('pause'), 'pause', entryValues(namespace, entryKey, 'pause'), 'pause');
+  }
+
+  async resume(
+    namespace: string,
+    entryKey: string,
+    { keepWatermark }: { readonly keepWatermark: boolean },
+  ): Promise<Date | null> {
+    const values = [...entryValues(namespace, entryKey, 'resume'), keepWatermark ? '1' : '0'];
+    const [row] = await ask<{ paused_ms: number | string | bigint }>(
+      this.session('resume'),
+      'resume',
+      values,
+      'resume',
+    );
+    return row === undefined ? null : new Date(Number(row.paused_ms));
+  }
+
+  async forget(namespace: string, entryKey: string): Promise<void> {
+    const values = entryValues(namespace, entryKey, 'forget');
+    for (let removals = 0; removals < MOST_REMOVALS; removals += 1) {
+      const [row] = await ask<{ changed: number | string | bigint }>(
+        this.session('forget'),
+        'forget',
+        values,
+        'forget',
+      );
+      if (Number(row?.changed) !== 1) return;
+    }
+    throw busy('forget', 'the entry is claimed all the time; stop what schedules it first.');
+  }
+
   /** Resolves when no sweep is on its way. */
   idle(): Promise<void> {
     return this.#sweeper.idle();
@@ -67,21 +107,20 @@ export class PostgresClaimer implements Claimer {
   async #decide(session: PostgresSession, asks: readonly Ask[], answers: ClaimAnswer[]): Promise<void> {
     const { settings } = session;
     const texts = (read: (context: ClaimContext) => string) => textArray(asks.map(({ context }) => read(context)));
-    const rows = await ask<ClaimRow>(
-      session,
-      'claim',
-      [
-        texts(({ namespace }) => namespace),
-        texts(({ entryKey }) => entryKey),
-        integerArray(asks.map(({ instantMs }) => instantMs)),
-        texts(({ claimId }) => claimId),
-        texts(({ instanceId }) => instanceId),
-        texts(({ schedule }) => schedule),
-        String(settings.maxClockSkewMs),
-        String(settings.retentionMs),
-      ],
-      'claim',
-    );
+    const values = [
+      texts(({ namespace }) => namespace),
+      texts(({ entryKey }) => entryKey),
+      integerArray(asks.map(({ instantMs }) => instantMs)),
+      texts(({ claimId }) => claimId),
+      texts(({ instanceId }) => instanceId),
+      texts(({ schedule }) => schedule),
+      String(settings.maxClockSkewMs),
+      String(settings.retentionMs),
+    ];
+    // A turn in which nothing is held is not planned for it.
+    const rows = asks.some(({ context }) => context.holds !== undefined)
+      ? await askHolding(session, [...values, ...holdValues(asks)])
+      : await ask<ClaimRow>(session, 'claim', values, 'claim');
     const overgrown: ClaimContext[] = [];
     for (const row of rows) {
       const asked = asks[Number(row.place) - 1];
@@ -95,14 +134,59 @@ export class PostgresClaimer implements Claimer {
   }
 }
 
-function answerOf({ answer, now_ms }: ClaimRow, { instantMs }: Ask, { settings }: PostgresSession): ClaimAnswer {
+function holdValues(asks: readonly Ask[]): string[] {
+  const lives = (read: (holds: ClaimHolds) => number | undefined) =>
+    integerArray(
+      asks.map(({ context: { holds } }) =>
+        holds && read(holds) !== undefined ? Math.round(read(holds) as number) : null,
+      ),
+    );
+  return [
+    textArray(asks.map(({ context }) => (asksOverlap(context) ? overlapLeaseName(context.entryKey) : null))),
+    lives(({ overlapTtlMs }) => overlapTtlMs),
+    lives(({ recoveryTtlMs }) => recoveryTtlMs),
+  ];
+}
+
+async function askHolding(session: PostgresSession, values: readonly string[]): Promise<ClaimRow[]> {
+  for (let sends = 1; ; sends += 1) {
+    try {
+      return await ask<ClaimRow>(session, 'claimHolding', values, 'claim');
+    } catch (cause) {
+      if (sqlStateOf(cause) !== LEASE_TAKEN_MEANWHILE || cause instanceof CoordinationError) throw cause;
+      if (sends === MOST_SENDS)
+        throw busy('claim', 'overlap leases of its entries were made by others meanwhile.', cause);
+    }
+  }
+}
+
+function asksOverlap({ holds }: ClaimContext): boolean {
+  return holds?.overlapTtlMs !== undefined;
+}
+
+function entryValues(namespace: string, entryKey: string, operation: string): [string, string] {
+  requireText(namespace, 'namespace', operation);
+  requireText(entryKey, 'entryKey', operation);
+  return [namespace, entryKey];
+}
+
+function busy(operation: string, message: string, cause?: unknown): CoordinationError {
+  return new CoordinationError('STORE_BUSY', { store: POSTGRES_STORE, operation }, message, { cause });
+}
+
+function answerOf(row: ClaimRow, { instantMs }: Ask, { settings }: PostgresSession): ClaimAnswer {
+  const { answer, now_ms, overlap_token } = row;
   switch (answer) {
     case 'granted':
-      return true;
+      return overlap_token === undefined || overlap_token === null
+        ? true
+        : { granted: true, overlapToken: Number(overlap_token) };
     case 'refused':
       return false;
     case 'superseded':
-      return 'superseded';
+    case 'paused':
+    case 'overlap':
+      return answer;
     case 'early':
       return clockAheadError(POSTGRES_STORE, instantMs, Number(now_ms), settings) ?? noAnswer('early and not early');
     default:
@@ -126,6 +210,9 @@ function contextFault(context: ClaimContext): CoordinationError | undefined {
     if (expected !== undefined)
       return refusal(`the ${what} ${JSON.stringify(text.slice(0, 40))}: expected ${expected}`);
   }
+  for (const [what, ms] of Object.entries({ ...context.holds })) {
+    if (ms !== undefined && !Number.isFinite(ms)) return refusal(`${what} is ${ms}, expected milliseconds`);
+  }
   return Number.isSafeInteger(scheduledAt.getTime()) ? undefined : refusal('the instant is no valid date');
 }
 
@@ -134,17 +221,27 @@ function refusal(what: string): CoordinationError {
   return new CoordinationError('COORDINATION_FAILED', subject, `not asked, because it cannot be kept: ${what}.`);
 }
 
-/** At most 1,000 claims each, and an instant of an entry at most once: a statement writes a row once. Sorted, as the statement itself does again for its locks. */
+/**
+ * At most 1,000 claims each; an instant of an entry at most once, and its overlap lease: a statement writes a row once. So the earlier of two instants has the lease when the later asks. Sorted, as the
+ * statement itself does again for its locks.
+ */
 function* statementBatches(asks: readonly Ask[]): Generator<Ask[]> {
   let left = [...asks].sort(byEntryThenInstant);
   while (left.length > 0) {
     const batch: Ask[] = [];
     const later: Ask[] = [];
+    /** The last that takes its entry's lease. */
+    let taking: Ask | undefined;
     for (const asked of left) {
       const before = batch.at(-1);
       const again = before !== undefined && byEntryThenInstant(before, asked) === 0;
-      if (again || batch.length === LARGEST_STATEMENT) later.push(asked);
-      else batch.push(asked);
+      const takes = asksOverlap(asked.context);
+      const leaseAgain = takes && taking !== undefined && byEntry(taking, asked) === 0;
+      if (again || leaseAgain || batch.length === LARGEST_STATEMENT) later.push(asked);
+      else {
+        batch.push(asked);
+        if (takes) taking = asked;
+      }
     }
     yield batch;
     left = later;
@@ -152,7 +249,11 @@ function* statementBatches(asks: readonly Ask[]): Generator<Ask[]> {
 }
 
 function byEntryThenInstant(a: Ask, b: Ask): number {
+  return byEntry(a, b) || a.instantMs - b.instantMs;
+}
+
+function byEntry(a: Ask, b: Ask): number {
   if (a.context.namespace !== b.context.namespace) return a.context.namespace < b.context.namespace ? -1 : 1;
   if (a.context.entryKey !== b.context.entryKey) return a.context.entryKey < b.context.entryKey ? -1 : 1;
-  return a.instantMs - b.instantMs;
+  return 0;
 }

@@ -40,9 +40,9 @@ export function textArray(values: readonly (string | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : `"${value.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`;
 }
 
-/** A bigint array as PostgreSQL reads it from one text. */
-export function integerArray(values: readonly number[]): string {
-  return `{${values.join(',')}}`;
+/** A bigint array as PostgreSQL reads it from one text; `null` is its NULL. */
+export function integerArray(values: readonly (number | null)[]): string {
+  return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
 /** Says what a text must be for a text column to keep it whole, or `undefined` if it is. A lone surrogate would become another character, and two keys one. */
@@ -60,6 +60,13 @@ export function requireText(text: string, what: string, operation: string): void
     { store: POSTGRES_STORE, operation },
     `the ${what} ${JSON.stringify(text.slice(0, 40))} cannot be kept: expected ${expected}.`,
   );
+}
+
+/** Milliseconds as a bigint reads them. */
+export function wholeMs(ms: number, what: string, operation: string): string {
+  if (Number.isFinite(ms)) return String(Math.round(ms));
+  const subject = { store: POSTGRES_STORE, operation };
+  throw new CoordinationError('COORDINATION_FAILED', subject, `${what} is ${ms}, expected milliseconds.`);
 }
 
 /** Serialization failure, deadlock, a lock that was not to be had in time: the transaction did nothing, and asking again is the answer. */

@@ -8,7 +8,7 @@ import {
   type LeaseStore,
   MAX_LEASE_VALUE_BYTES,
 } from '../lease-store.js';
-import { POSTGRES_STORE, requireText, textArray, textFault } from './postgres-client.js';
+import { POSTGRES_STORE, requireText, textArray, textFault, wholeMs } from './postgres-client.js';
 import { ask, type OpenSession } from './postgres-session.js';
 
 type Integer = number | string | bigint;
@@ -20,7 +20,7 @@ export class PostgresLeases implements LeaseStore {
 
   async acquire({ namespace, name, owner, ttlMs, value }: LeaseRequest): Promise<LeaseGrant | null> {
     requireTexts({ namespace, name, owner }, 'acquire');
-    const values = [namespace, name, owner, wholeMs(ttlMs, 'acquire'), valueText(value, 'acquire')];
+    const values = [namespace, name, owner, wholeMs(ttlMs, 'ttlMs', 'acquire'), valueText(value, 'acquire')];
     const rows = await ask<{ token: Integer; value: string }>(this.session('acquire'), 'acquire', values, 'acquire');
     const [granted] = rows;
     return granted === undefined ? null : { token: Number(granted.token), value: JSON.parse(granted.value) };
@@ -36,7 +36,7 @@ export class PostgresLeases implements LeaseStore {
       name,
       owner,
       String(token),
-      wholeMs(change.ttlMs, 'renew'),
+      wholeMs(change.ttlMs, 'ttlMs', 'renew'),
       valueText(change.value, 'renew'),
     ];
     return (await ask(this.session('renew'), 'renew', values, 'renew')).length > 0;
@@ -80,11 +80,6 @@ function valueText(value: JsonValue | undefined, operation: string): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_LEASE_VALUE_BYTES) return text;
   throw refusal(operation, `the value has ${bytes} bytes of JSON, expected at most ${MAX_LEASE_VALUE_BYTES}.`);
-}
-
-function wholeMs(ms: number, operation: string): string {
-  if (Number.isFinite(ms)) return String(Math.round(ms));
-  throw refusal(operation, `ttlMs is ${ms}, expected milliseconds.`);
 }
 
 function refusal(operation: string, message: string): CoordinationError {

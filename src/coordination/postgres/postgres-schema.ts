@@ -14,10 +14,12 @@ export interface PostgresNames {
 /** The tables' names, qualified and ready for a statement. */
 export interface PostgresTables {
   readonly schema: string;
-  /** One row per entry: floor, watermark, and what bounds its claims. */
+  /** One row per entry: floor, watermark, pause, and what bounds its claims. */
   readonly entry: string;
   /** One row per claim that is kept. */
   readonly claim: string;
+  /** The index of claims that can be taken over when they lapse. */
+  readonly claimLapse: string;
   /** One row per lease, held or not. */
   readonly lease: string;
   /** One row per live member. */
@@ -63,7 +65,14 @@ export function tablesFor({
   }
   // Quoted although they are plain: `user` and `order` are plain too.
   const name = (table: string) => `"${schema}"."${tablePrefix}${table}"`;
-  return { schema, entry: name('entry'), claim: name('claim'), lease: name('lease'), member: name('member') };
+  return {
+    schema,
+    entry: name('entry'),
+    claim: name('claim'),
+    claimLapse: name('claim_lapse'),
+    lease: name('lease'),
+    member: name('member'),
+  };
 }
 
 /**
@@ -72,22 +81,37 @@ export function tablesFor({
  *
  * All times are whole milliseconds since the epoch, so that no session's time zone or date style has a say. Texts are compared byte by byte, so `Job` and
  * `job` are two, and all sessions lock rows in one order. `claims` is an upper bound of the entry's rows in the claim table, `oldest_made_ms` a lower bound of their age:
- * with them a claim knows whether anything is to be removed. The room left in the pages keeps updates of a row on its page.
+ * with them a claim knows whether anything is to be removed. `watermark_ms`, `schedule` and `instance_id` are NULL for an entry that was paused before its first claim; `attempt` is NULL for a claim
+ * that cannot be taken over, `expires_ms` also for one that is done. The room left in the pages keeps updates of a row on its page.
  *
  * @throws RangeError if a name is no plain identifier
  */
 export function schemaSql(names: PostgresNames = {}): string {
+  return `${tablesSql(names)}
+${indexSql(names)}`;
+}
+
+/** An index has the schema of its table, and its name is written without one. */
+function indexSql(names: PostgresNames): string {
+  const { claim, claimLapse } = tablesFor(names);
+  return `CREATE INDEX IF NOT EXISTS ${claimLapse.slice(claimLapse.indexOf('.') + 1)}
+  ON ${claim} (namespace, expires_ms) WHERE expires_ms IS NOT NULL;
+`;
+}
+
+function tablesSql(names: PostgresNames): string {
   const { entry, claim, lease, member } = tablesFor(names);
   return `CREATE TABLE IF NOT EXISTS ${entry} (
   namespace text COLLATE "C" NOT NULL,
   entry_key text COLLATE "C" NOT NULL,
   floor_ms bigint,
-  watermark_ms bigint NOT NULL,
-  schedule text NOT NULL,
-  instance_id text NOT NULL,
+  watermark_ms bigint,
+  schedule text,
+  instance_id text,
   claims integer NOT NULL,
   oldest_made_ms bigint NOT NULL,
   swept_ms bigint,
+  paused_ms bigint,
   PRIMARY KEY (namespace, entry_key)
 ) WITH (fillfactor = 50);
 
@@ -98,6 +122,8 @@ CREATE TABLE IF NOT EXISTS ${claim} (
   claim_id text NOT NULL,
   instance_id text NOT NULL,
   made_ms bigint NOT NULL,
+  attempt integer,
+  expires_ms bigint,
   PRIMARY KEY (namespace, entry_key, instant_ms)
 );
 
@@ -133,12 +159,14 @@ const CREATION_LOCK = 7_236_830_164_719_253;
  * @throws RangeError if a name is no plain identifier
  */
 export async function createSchema(pool: PostgresPool, names: PostgresNames = {}): Promise<void> {
-  const { schema } = tablesFor(names);
-  // One statement, so one transaction on whatever session, behind a pooler too. CREATE SCHEMA IF NOT EXISTS would ask for its right even where the schema exists.
+  const { schema, claimLapse } = tablesFor(names);
+  // One statement, so one transaction on whatever session, behind a pooler too. CREATE SCHEMA IF NOT EXISTS would ask for its right even where the schema exists, and CREATE INDEX IF NOT EXISTS
+  // for the table's owner, and would hold up all claims for a moment.
   const text = `DO $create$ BEGIN
 PERFORM pg_advisory_xact_lock(${CREATION_LOCK});
 IF to_regnamespace('${schema}') IS NULL THEN CREATE SCHEMA "${schema}"; END IF;
-${schemaSql(names)}END $create$`;
+${tablesSql(names)}IF to_regclass('${claimLapse}') IS NULL THEN ${indexSql(names)}END IF;
+END $create$`;
   await pool.query(text, []);
 }
 

@@ -1,4 +1,6 @@
 import { CLAIMS_KEPT_PER_ENTRY } from '../claim-protocol.js';
+import { claimText, holdingClaimText } from './postgres-claim-text.js';
+import { NOW } from './postgres-now.js';
 import type { PostgresTables } from './postgres-schema.js';
 
 /**
@@ -9,10 +11,29 @@ import type { PostgresTables } from './postgres-schema.js';
 export interface PostgresStatements {
   /** (namespaces, entry keys, instants, claim ids, instance ids, schedules, max clock skew, retention) → an answer per claim, see `ClaimRow`. */
   readonly claim: string;
+  /**
+   * The same for a batch in which claims take something with them: (…, lease names, overlap lives, recovery lives), NULL where nothing is taken; of one entry, one claim at most asks for the lease.
+   * Fails with `LEASE_TAKEN_MEANWHILE`, having written nothing, where it has to be sent again.
+   */
+  readonly claimHolding: string;
   /** (namespaces, entry keys, retention), each entry once → nothing of use. */
   readonly sweep: string;
   /** (namespace, entry keys) → `entry_key`, `watermark_ms`, `schedule`. */
   readonly lastFires: string;
+  /** (namespace, entry key) → nothing of use. */
+  readonly pause: string;
+  /** (namespace, entry key, 1 if the watermark stays) → `paused_ms` if it was paused. */
+  readonly resume: string;
+  /** (namespace, entry key) → `changed`: 1 if the entry was written meanwhile, and is still there. */
+  readonly forget: string;
+  /** (namespace, entry key, instant, claim id, life) → a row if it is held on. */
+  readonly renewClaim: string;
+  /** (namespace, entry key, instant, claim id) → a row if it was its owner's. */
+  readonly finishClaim: string;
+  /** (namespace, entry key, instant, claim id) → a row if it was its owner's. */
+  readonly releaseClaim: string;
+  /** (namespace, entry keys, most attempts, claim id, instance id, life, limit), each entry once → `LapsedRow`s, those that lapsed first first. */
+  readonly takeLapsed: string;
   /** () → `now_ms`. */
   readonly now: string;
   /** (namespace, name, owner, ttl, value or '') → `token`, `value`; no row: somebody else holds it. */
@@ -31,98 +52,32 @@ export interface PostgresStatements {
   readonly members: string;
 }
 
-/** What the claim statement answers for one claim. */
-export interface ClaimRow {
-  /** Its place in the arrays, from 1. */
-  readonly place: number | string | bigint;
-  readonly answer: 'early' | 'granted' | 'refused' | 'superseded';
-  readonly now_ms: number | string | bigint;
-  /** 1: its entry has claims to remove. */
-  readonly sweep: number | string | bigint;
+/** A lapsed claim as `takeLapsed` answers it. */
+export interface LapsedRow {
+  readonly entry_key: string;
+  readonly instant_ms: number | string | bigint;
+  readonly attempt: number | string | bigint;
+  /** 1: it had its most attempts, and is done. */
+  readonly abandoned: number | string | bigint;
 }
 
-/** Rows of an entry at which it is swept whatever else: twice what is kept, so that a sweep walks about two rows for each it removes. */
-const CLAIMS_AT_MOST = 2 * CLAIMS_KEPT_PER_ENTRY;
-/** Below that an entry is swept once in this part of the retention. */
-const SWEEPS_PER_RETENTION = 8;
 /** Rows of members long gone that one heartbeat removes. */
 const MEMBERS_REMOVED = 100;
 
-/**
- * The store's clock: that of the statement, not of the transaction, which may be old. Whole milliseconds, as instants have. Not qualified, as everything
- * of pg_catalog is first in line on any session that did not ask for something else.
- */
-const NOW = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint';
-
-export function statementsFor({ entry, claim, lease, member }: PostgresTables): PostgresStatements {
+export function statementsFor(tables: PostgresTables): PostgresStatements {
+  const { entry, claim, lease, member } = tables;
+  /** A claim that is still its owner's, also where it has lapsed. */
+  const mine =
+    'c.namespace = $1::text AND c.entry_key = $2::text AND c.instant_ms = $3::text::bigint AND c.claim_id = $4::text AND c.expires_ms IS NOT NULL';
   const held = 'l.namespace = $1::text AND l.name = $2::text AND l.owner = $3::text AND l.token = $4::text::bigint';
   return {
-    // The entry's row is written before the floor is read, and what it returns is its newest version: the snapshot that `seen` reads may be older than a sweep this statement
-    // had to wait for, and in it a claim that was made and removed meanwhile never was. Only what cannot become wrong is answered from the snapshot: an early instant, a
-    // claim that is there, a floor that was reached. So a late loser writes nothing.
-    // `found` is materialized, or each look-up would be made as often as the CASE below names it.
-    // All rows are met in one order, by namespace, entry and instant: two batches that cross wait for each other once, and not in a ring.
-    claim: `
-WITH clock AS (SELECT ${NOW} AS now_ms),
-asked AS (
-  SELECT place, namespace COLLATE "C" AS namespace, entry_key COLLATE "C" AS entry_key, instant_ms, claim_id, instance_id, schedule
-  FROM unnest($1::text::text[], $2::text::text[], $3::text::bigint[], $4::text::text[], $5::text::text[], $6::text::text[])
-    WITH ORDINALITY AS u(namespace, entry_key, instant_ms, claim_id, instance_id, schedule, place)
-),
-found AS MATERIALIZED (
-  SELECT a.*,
-    (SELECT c.claim_id FROM ${claim} AS c
-      WHERE c.namespace = a.namespace AND c.entry_key = a.entry_key AND c.instant_ms = a.instant_ms) AS holder,
-    (SELECT e.floor_ms FROM ${entry} AS e WHERE e.namespace = a.namespace AND e.entry_key = a.entry_key) AS floor_ms
-  FROM asked AS a
-),
-seen AS (
-  SELECT f.*, clock.now_ms, CASE
-    WHEN f.instant_ms - clock.now_ms > $7::text::bigint THEN 'early'
-    WHEN f.holder = f.claim_id THEN 'granted'
-    WHEN f.holder IS NOT NULL THEN 'refused'
-    WHEN f.instant_ms <= f.floor_ms THEN 'superseded'
-  END AS answer
-  FROM found AS f CROSS JOIN clock
-),
-head AS (
-  INSERT INTO ${entry} AS e (namespace, entry_key, watermark_ms, schedule, instance_id, claims, oldest_made_ms)
-  SELECT s.namespace, s.entry_key, max(s.instant_ms), (array_agg(s.schedule ORDER BY s.instant_ms DESC))[1],
-    (array_agg(s.instance_id ORDER BY s.instant_ms DESC))[1], count(*), min(s.now_ms)
-  FROM seen AS s WHERE s.answer IS NULL GROUP BY s.namespace, s.entry_key ORDER BY s.namespace, s.entry_key
-  ON CONFLICT (namespace, entry_key) DO UPDATE SET
-    watermark_ms = greatest(e.watermark_ms, excluded.watermark_ms),
-    schedule = CASE WHEN excluded.watermark_ms > e.watermark_ms THEN excluded.schedule ELSE e.schedule END,
-    instance_id = CASE WHEN excluded.watermark_ms > e.watermark_ms THEN excluded.instance_id ELSE e.instance_id END,
-    claims = e.claims + excluded.claims,
-    oldest_made_ms = least(e.oldest_made_ms, excluded.oldest_made_ms)
-  RETURNING e.namespace, e.entry_key, e.floor_ms, e.claims, e.oldest_made_ms, e.swept_ms
-),
-won AS (
-  INSERT INTO ${claim} AS c (namespace, entry_key, instant_ms, claim_id, instance_id, made_ms)
-  SELECT s.namespace, s.entry_key, s.instant_ms, s.claim_id, s.instance_id, s.now_ms
-  FROM seen AS s JOIN head AS h ON h.namespace = s.namespace AND h.entry_key = s.entry_key
-  WHERE s.answer IS NULL AND (h.floor_ms IS NULL OR s.instant_ms > h.floor_ms)
-  ORDER BY s.namespace, s.entry_key, s.instant_ms
-  ON CONFLICT (namespace, entry_key, instant_ms) DO UPDATE SET claim_id = excluded.claim_id WHERE c.claim_id = excluded.claim_id
-  RETURNING c.namespace, c.entry_key, c.instant_ms
-)
-SELECT s.place, s.now_ms, coalesce(s.answer, CASE
-    WHEN w.instant_ms IS NOT NULL THEN 'granted'
-    WHEN s.instant_ms <= h.floor_ms THEN 'superseded'
-    ELSE 'refused'
-  END) AS answer,
-  CASE WHEN w.instant_ms IS NOT NULL AND (
-    h.claims > ${CLAIMS_AT_MOST}
-    OR (h.claims > ${CLAIMS_KEPT_PER_ENTRY} OR h.oldest_made_ms < s.now_ms - $8::text::bigint)
-      AND (h.swept_ms IS NULL OR abs(s.now_ms - h.swept_ms) > $8::text::bigint / ${SWEEPS_PER_RETENTION})
-  ) THEN 1 ELSE 0 END AS sweep
-FROM seen AS s
-LEFT JOIN head AS h ON h.namespace = s.namespace AND h.entry_key = s.entry_key
-LEFT JOIN won AS w ON w.namespace = s.namespace AND w.entry_key = s.entry_key AND w.instant_ms = s.instant_ms`,
+    claim: claimText(tables),
+
+    claimHolding: holdingClaimText(tables),
 
     // Locks the entries first, in the order of the claim statement. What is removed is what the snapshot shows; claims made since it was taken wait for the next sweep, and are
-    // added to the count by the difference that the entry's newest version makes.
+    // added to the count by the difference that the entry's newest version makes. A claim that may still be taken over stays, and those above and below it go all the same: the floor
+    // may pass it, as its own row answers for it.
     sweep: `
 WITH clock AS (SELECT ${NOW} AS now_ms),
 asked AS (
@@ -139,15 +94,15 @@ head AS (
 ),
 ranked AS (
   SELECT h.namespace, h.entry_key, c.instant_ms, c.made_ms,
-    c.place > ${CLAIMS_KEPT_PER_ENTRY} OR c.made_ms < clock.now_ms - $3::text::bigint AS goes
+    c.expires_ms IS NULL AND (c.place > ${CLAIMS_KEPT_PER_ENTRY} OR c.made_ms < clock.now_ms - $3::text::bigint) AS goes
   FROM head AS h CROSS JOIN clock CROSS JOIN LATERAL (
-    SELECT c.instant_ms, c.made_ms, row_number() OVER (ORDER BY c.instant_ms DESC) AS place
+    SELECT c.instant_ms, c.made_ms, c.expires_ms, row_number() OVER (ORDER BY c.instant_ms DESC) AS place
     FROM ${claim} AS c WHERE c.namespace = h.namespace AND c.entry_key = h.entry_key
   ) AS c
 ),
 gone AS (
   DELETE FROM ${claim} AS c USING ranked AS r
-  WHERE r.goes AND c.namespace = r.namespace AND c.entry_key = r.entry_key AND c.instant_ms = r.instant_ms
+  WHERE r.goes AND c.expires_ms IS NULL AND c.namespace = r.namespace AND c.entry_key = r.entry_key AND c.instant_ms = r.instant_ms
   RETURNING c.namespace, c.entry_key, c.instant_ms
 ),
 latest AS (SELECT namespace, entry_key, max(instant_ms) AS instant_ms FROM gone GROUP BY namespace, entry_key),
@@ -171,7 +126,98 @@ SELECT count(*) AS entries FROM swept`,
 
     lastFires: `
 SELECT e.entry_key, e.watermark_ms, e.schedule FROM ${entry} AS e
-WHERE e.namespace = $1::text AND e.entry_key = ANY ($2::text::text[])`,
+WHERE e.namespace = $1::text AND e.entry_key = ANY ($2::text::text[]) AND e.watermark_ms IS NOT NULL`,
+
+    // Written to the row that every claim writes first: once this is committed, no claim that was not made before is granted.
+    pause: `
+WITH clock AS (SELECT ${NOW} AS now_ms),
+paused AS (
+  INSERT INTO ${entry} AS e (namespace, entry_key, claims, oldest_made_ms, paused_ms)
+  SELECT $1::text, $2::text, 0, clock.now_ms, clock.now_ms FROM clock
+  ON CONFLICT (namespace, entry_key) DO UPDATE SET paused_ms = excluded.paused_ms WHERE e.paused_ms IS NULL
+  RETURNING 1
+)
+SELECT count(*) AS entries FROM paused`,
+
+    // Locked first: what an UPDATE returns is the new row, and the answer is in the old one. Raised is the watermark alone, with the schedule it has; greatest() passes over a NULL, so it is asked for.
+    resume: `
+WITH clock AS (SELECT ${NOW} AS now_ms),
+before AS (
+  SELECT e.paused_ms FROM ${entry} AS e
+  WHERE e.namespace = $1::text AND e.entry_key = $2::text AND e.paused_ms IS NOT NULL FOR NO KEY UPDATE
+),
+resumed AS (
+  UPDATE ${entry} AS e SET paused_ms = NULL, watermark_ms = CASE
+    WHEN $3::text = '1' OR e.watermark_ms IS NULL THEN e.watermark_ms
+    ELSE greatest(e.watermark_ms, clock.now_ms)
+  END
+  FROM before CROSS JOIN clock WHERE e.namespace = $1::text AND e.entry_key = $2::text
+  RETURNING before.paused_ms
+)
+SELECT paused_ms FROM resumed`,
+
+    // The head goes only in the version that the snapshot shows, since the claims that go with it are those of the snapshot: one made since would stay without a head.
+    forget: `
+WITH seen AS (
+  SELECT e.namespace, e.entry_key, e.xmin AS version FROM ${entry} AS e WHERE e.namespace = $1::text AND e.entry_key = $2::text
+),
+head AS (
+  DELETE FROM ${entry} AS e USING seen AS s
+  WHERE e.namespace = s.namespace AND e.entry_key = s.entry_key AND e.xmin = s.version
+  RETURNING e.namespace, e.entry_key
+),
+gone AS (
+  DELETE FROM ${claim} AS c USING head AS h WHERE c.namespace = h.namespace AND c.entry_key = h.entry_key RETURNING 1
+)
+SELECT CASE WHEN EXISTS (SELECT FROM seen) AND NOT EXISTS (SELECT FROM head) THEN 1 ELSE 0 END AS changed, (SELECT count(*) FROM gone) AS claims`,
+
+    renewClaim: `
+WITH clock AS (SELECT ${NOW} AS now_ms),
+renewed AS (
+  UPDATE ${claim} AS c SET expires_ms = clock.now_ms + $5::text::bigint FROM clock WHERE ${mine} RETURNING c.attempt
+)
+SELECT attempt FROM renewed`,
+
+    finishClaim: `
+WITH finished AS (UPDATE ${claim} AS c SET expires_ms = NULL WHERE ${mine} RETURNING c.attempt)
+SELECT attempt FROM finished`,
+
+    releaseClaim: `
+WITH clock AS (SELECT ${NOW} AS now_ms),
+released AS (
+  UPDATE ${claim} AS c SET expires_ms = clock.now_ms FROM clock WHERE ${mine} RETURNING c.attempt
+)
+SELECT attempt FROM released`,
+
+    // Walks the index of unfinished claims from the one that lapsed first, up to the limit. A row that another scan, or a renewal, has locked is passed over; one that was
+    // written since the snapshot is looked at again in its newest version. So no claim is taken twice, and no scan waits.
+    takeLapsed: `
+WITH clock AS (SELECT ${NOW} AS now_ms),
+asked AS (
+  SELECT entry_key COLLATE "C" AS entry_key, most FROM unnest($2::text::text[], $3::text::bigint[]) AS u(entry_key, most)
+),
+runnable AS MATERIALIZED (
+  SELECT a.entry_key, a.most FROM asked AS a
+  WHERE NOT EXISTS (SELECT FROM ${entry} AS e WHERE e.namespace = $1::text AND e.entry_key = a.entry_key AND e.paused_ms IS NOT NULL)
+),
+lapsed AS (
+  SELECT c.entry_key, c.instant_ms, c.expires_ms FROM ${claim} AS c
+  WHERE c.namespace = $1::text AND c.expires_ms <= (SELECT now_ms FROM clock)
+    AND c.instance_id <> $5::text AND c.entry_key IN (SELECT entry_key FROM runnable)
+  ORDER BY c.expires_ms LIMIT $7::text::bigint FOR NO KEY UPDATE SKIP LOCKED
+),
+taken AS (
+  UPDATE ${claim} AS c SET
+    claim_id = $4::text,
+    instance_id = CASE WHEN c.attempt < r.most THEN $5::text ELSE c.instance_id END,
+    attempt = CASE WHEN c.attempt < r.most THEN c.attempt + 1 ELSE c.attempt END,
+    expires_ms = CASE WHEN c.attempt < r.most THEN clock.now_ms + $6::text::bigint END
+  FROM lapsed AS l JOIN runnable AS r ON r.entry_key = l.entry_key CROSS JOIN clock
+  WHERE c.namespace = $1::text AND c.entry_key = l.entry_key AND c.instant_ms = l.instant_ms
+  RETURNING c.entry_key, c.instant_ms, c.attempt, c.expires_ms AS until_ms, l.expires_ms
+)
+SELECT t.entry_key, t.instant_ms, t.attempt, CASE WHEN t.until_ms IS NULL THEN 1 ELSE 0 END AS abandoned
+FROM taken AS t ORDER BY t.expires_ms, t.instant_ms`,
 
     now: `SELECT ${NOW} AS now_ms`,
 

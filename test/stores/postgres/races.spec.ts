@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Pool } from 'pg';
 import { systemClock } from '../../../src/ambient/clock.js';
 import { systemRandom } from '../../../src/ambient/random.js';
 import { type ClaimProtocolSettings, DEFAULT_CLAIM_PROTOCOL } from '../../../src/coordination/claim-protocol.js';
@@ -8,7 +7,7 @@ import { GuardedBackend } from '../../../src/coordination/guarded-backend.js';
 import { tablesFor } from '../../../src/coordination/postgres/postgres-schema.js';
 import { statementsFor } from '../../../src/coordination/postgres/postgres-statements.js';
 import { type PostgresServer, startPostgres } from '../../servers/postgres.js';
-import { claimOf, openReplica, type Replica, SESSION_SETTINGS } from './replicas.js';
+import { claimOf, openReplica, type Replica, SESSION_SETTINGS, whenWaiting } from './replicas.js';
 
 const MINUTE = 60_000;
 const RETENTION = 3_600_000;
@@ -36,16 +35,6 @@ async function replica(
   );
   replicas.push(opened);
   return opened;
-}
-
-/** Resolves when this many statements of the server wait for a lock. */
-async function whenWaiting(pool: Pool, count: number): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query(
-      `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock'`,
-    );
-    if (rows[0].waiting >= count) return;
-  }
 }
 
 /** What was granted of a fire that is claimed, swept, and asked for by a claim that began before and had to wait. */

@@ -1,6 +1,6 @@
 import { Pool, type PoolConfig } from 'pg';
 import { type ClaimProtocolSettings, DEFAULT_CLAIM_PROTOCOL } from '../../../src/coordination/claim-protocol.js';
-import type { Claim } from '../../../src/coordination/claimer.js';
+import type { Claim, ClaimHolds } from '../../../src/coordination/claimer.js';
 import { PostgresBackend } from '../../../src/coordination/postgres/postgres-backend.js';
 import type { PostgresNames } from '../../../src/coordination/postgres/postgres-schema.js';
 import { fireKey } from '../../../src/domain/fire-key.js';
@@ -20,6 +20,27 @@ export function claimOf(entryKey: string, atMs: number, claimId: string, instanc
       signal,
     },
   };
+}
+
+export function holdingClaimOf(
+  entryKey: string,
+  atMs: number,
+  claimId: string,
+  holds: ClaimHolds,
+  instanceId?: string,
+): Claim {
+  const { fireKey, context } = claimOf(entryKey, atMs, claimId, instanceId);
+  return { fireKey, context: { ...context, holds } };
+}
+
+/** Resolves when this many statements of the server wait for a lock. */
+export async function whenWaiting(pool: Pool, count: number): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock'`,
+    );
+    if (rows[0].waiting >= count) return;
+  }
 }
 
 export interface Replica {

@@ -29,7 +29,18 @@ describe.each([
   describeCoordinationBackend(
     name,
     {
-      capabilities: ['repeatable', 'claimMany', 'lastFire', 'leases', 'membership', 'now'],
+      capabilities: [
+        'repeatable',
+        'claimMany',
+        'lastFire',
+        'holding',
+        'pause',
+        'forget',
+        'leases',
+        'membership',
+        'recovery',
+        'now',
+      ],
       movesClock: true,
       setUp: async () => {
         await database.empty();
