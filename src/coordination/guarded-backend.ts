@@ -93,6 +93,11 @@ export class GuardedBackend {
     return this.#desk.claim(request);
   }
 
+  /** Whether the store can be asked for the fleet's last fires. */
+  get remembers(): boolean {
+    return typeof this.backend.claimer.lastFire === 'function';
+  }
+
   /**
    * The fleet's watermarks, of the entries that have one; `undefined` if the claimer remembers none. Rejects with `CoordinationError`.
    */
@@ -100,9 +105,11 @@ export class GuardedBackend {
     const { claimer } = this.backend;
     if (typeof claimer.lastFire !== 'function') return undefined;
     await this.#ready();
-    const last: unknown = await this.#calls.untilFree('lastFire', (signal) =>
-      claimer.lastFire?.(this.settings.namespace, entryKeys, signal),
-    );
+    const last: unknown = await this.#calls.untilFree('lastFire', (signal) => {
+      // Nothing is caught up any more: a busy store is not asked again for it.
+      if (this.#stopped) throw this.#stoppedError('lastFire');
+      return claimer.lastFire?.(this.settings.namespace, entryKeys, signal);
+    });
     if (isMapOfFires(last)) return last;
     throw this.#calls.unusable('lastFire', 'no map from entry keys to { scheduledAt, schedule }');
   }

@@ -56,6 +56,7 @@ export class LeaseElector implements Elector {
   private timer: TimerHandle | undefined;
   private lapseTimer: TimerHandle | undefined;
   private lastAttemptFailed = false;
+  private readonly gainedListeners: (() => void)[] = [];
 
   constructor(
     private readonly leases: Pick<GuardedLeases, 'acquire' | 'renew' | 'release'>,
@@ -63,6 +64,16 @@ export class LeaseElector implements Elector {
     private readonly ambient: { readonly clock: Clock; readonly random: Random },
     private readonly listener: LeadershipListener,
   ) {}
+
+  /** This replica leads now, as far as it may believe. */
+  get leads(): boolean {
+    return this.trusts();
+  }
+
+  /** `listener` is called at the beginning of each term, once it was told. It may not throw. */
+  onGained(listener: () => void): void {
+    this.gainedListeners.push(listener);
+  }
 
   /** Begins to compete. */
   start(): void {
@@ -164,7 +175,9 @@ export class LeaseElector implements Elector {
     const gained = this.standing.kind !== 'leading' || this.standing.term.token !== token;
     this.standing = { kind: 'leading', term };
     this.watchLapse();
-    if (gained) this.listener.gained(token);
+    if (!gained) return;
+    this.listener.gained(token);
+    for (const listener of this.gainedListeners) listener();
   }
 
   /** A term that nobody renewed in time is over the moment it may no longer be believed, not when somebody asks. */

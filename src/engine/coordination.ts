@@ -38,6 +38,11 @@ export class Coordination {
     return this.parts.homes;
   }
 
+  /** The lease that candidates compete for; absent: nobody leads. */
+  get leadership(): LeaseElector | undefined {
+    return this.parts.leadership;
+  }
+
   start(): void {
     this.parts.leadership?.start();
   }

@@ -11,6 +11,8 @@ export interface Endable {
   readonly cutWait?: (() => void) | undefined;
   /** Set while its method runs. */
   readonly running: { readonly context: { abort(reason: Error): void } } | undefined;
+  /** Set while it waits with something in hand that is not dropped: ends the wait at the deadline. */
+  readonly onDeadline?: (() => void) | undefined;
   /** Set by the drain that aborted its method: what it did is not to be taken for done. */
   interrupted?: boolean;
 }
@@ -62,6 +64,7 @@ export class Drain<P extends Endable = Pass> {
       pass.interrupted = true;
       pass.running?.context.abort(error);
     }
+    for (const pass of [...this.pipeline.passes]) pass.onDeadline?.();
     await this.idleBefore(ABORT_GRACE_MS);
     for (const pass of [...this.pipeline.passes]) if (pass.running !== undefined) this.pipeline.abandon(pass, error);
     // What is left waits for the answer of a coordination call, each of which has a time limit.

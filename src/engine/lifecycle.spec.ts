@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { MemoryBackend } from '../coordination/memory/memory-backend.js';
 import { MemoryStore } from '../coordination/memory/memory-store.js';
-import { SchedulerStoppedError } from '../domain/errors.js';
+import { DrainDeadlineError, SchedulerStoppedError } from '../domain/errors.js';
 import type { CronEvent } from '../events/cron-event.js';
 import type { FireContext } from '../fire/fire-context.js';
 import { VirtualClock } from '../testing/virtual-clock.js';
@@ -139,18 +139,21 @@ describe('lifecycle', () => {
 function expectOneEndEach(events: readonly CronEvent[], coordinated: boolean): void {
   const fires = new Map<object, string[]>();
   const started = new Map<string, number>();
+  const late = new Set<object>();
   let stopped = false;
   for (const event of events) {
     if (event.type === 'scheduler.stopped') stopped = true;
     if (!('fire' in event)) continue;
     if (stopped) expect(event.type).toBe('fire.returned-late');
+    if (event.type === 'fire.failed' && event.error instanceof DrainDeadlineError) late.add(event.fire);
     if (event.type === 'fire.started') started.set(event.fire.fireKey, (started.get(event.fire.fireKey) ?? 0) + 1);
     fires.set(event.fire, [...(fires.get(event.fire) ?? []), event.type]);
   }
-  for (const types of fires.values()) {
+  for (const [fire, types] of fires) {
     expect(types.filter((type) => TERMINAL.has(type))).toHaveLength(1);
     const ran = types.includes('fire.completed') || types.includes('fire.failed');
-    expect(types[0] === 'fire.started').toBe(ran);
+    // A caught-up fire that has its claim and waits for its place ends at the drain deadline, without a start.
+    if (types[0] !== 'fire.failed' || !late.has(fire)) expect(types[0] === 'fire.started').toBe(ran);
   }
   if (coordinated) for (const runs of started.values()) expect(runs).toBe(1);
 }

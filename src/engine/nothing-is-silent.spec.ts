@@ -38,8 +38,9 @@ describe('nothing is silent', () => {
           // What came due is reached before the end is looked at, and all that is under way has ended.
           await clock.advance(MAX_WAIT_MS);
           const reachedMs = clock.now();
-          scheduler.pause('a');
-          await clock.advance(1_500);
+          scheduler.remove('a');
+          // Those that are caught up run one after the other where they may not overlap.
+          await clock.advance(600_000);
 
           const due = Math.floor(reachedMs / stepMs) - Math.floor(fromMs / stepMs);
           const ended = events.filter(

@@ -31,12 +31,18 @@ export interface Plan {
 }
 
 /**
- * Decides which of the instants from `dueMs` to `nowMs` run. Pure. The newest runs as an ordinary fire when it is reached within the tolerance; every
+ * Decides which of the instants from `dueMs` to `untilMs` run, which is not after `nowMs`. Pure. The newest runs as an ordinary fire when it is reached within the tolerance; every
  * other due instant is missed, and the policy says which of those are made up for. Throws what the schedule throws.
  */
-export function plan(schedule: Schedule, dueMs: number, nowMs: number, policies: EntryPolicies): Plan {
+export function plan(
+  schedule: Schedule,
+  dueMs: number,
+  nowMs: number,
+  policies: EntryPolicies,
+  untilMs: number = nowMs,
+): Plan {
   if (isOnlyFire(schedule, dueMs, nowMs, policies)) return onlyFire(dueMs);
-  const due = dueInstants(schedule, dueMs, nowMs);
+  const due = dueInstants(schedule, dueMs, untilMs, policies.missed === 'run-all' ? RUN_ALL_KEPT : NEWEST_KEPT);
 
   const newestMs = due.newest[due.newest.length - 1]!;
   const newestOnTime = nowMs - newestMs <= policies.missedToleranceMs;
@@ -47,6 +53,24 @@ export function plan(schedule: Schedule, dueMs: number, nowMs: number, policies:
   }));
   if (newestOnTime) fires.push({ atMs: newestMs, origin: 'schedule' });
   return { fires, missed: reported(dueMs, due, fires), reachedMs: newestMs };
+}
+
+/**
+ * Decides what becomes of the instants in (`afterMs`, `untilMs`] that nobody may have reached: those a replica finds at its start. Instants older than `catchUpWithin` are not
+ * looked for, and none that is still to come. `undefined`: there is none. Throws what the schedule throws.
+ */
+export function planMissed(
+  schedule: Schedule,
+  afterMs: number,
+  untilMs: number,
+  nowMs: number,
+  policies: EntryPolicies,
+): Plan | undefined {
+  const fromMs = Math.max(afterMs, nowMs - policies.catchUpWithinMs);
+  const endMs = Math.min(untilMs, nowMs);
+  if (fromMs >= endMs) return undefined;
+  const firstMs = nextInstant(schedule, fromMs);
+  return firstMs === null || firstMs > endMs ? undefined : plan(schedule, firstMs, nowMs, policies, endMs);
 }
 
 /** Whether `dueMs` is on time and, as far as can be told without asking the schedule, the only instant that is due. So are nearly all. */
@@ -79,35 +103,38 @@ function madeUpFor(
 }
 
 interface DueInstants {
-  /** Exact up to `WALKED_INSTANTS`; from there on a lower bound. */
+  /** Exact up to what is walked; from there on a lower bound. */
   readonly count: number;
-  /** The newest of them in ascending order, without a gap: enough for what `run-all` runs, the ordinary fire, and the last that is reported. */
+  /** The newest of them in ascending order, without a gap: enough for what runs, and the last that is reported. */
   readonly newest: readonly number[];
 }
 
-const NEWEST_KEPT = RUN_ALL_CAP + 2;
+/** Of `skip` and `run-once` at most the newest runs, and the one before it is the last that is reported: a long outage costs no more than two looks back. */
+const NEWEST_KEPT = 2;
 
-/** Far enough that the instants which do not run can be counted up to `COUNTED_INSTANTS`, however many do. */
-const WALKED_INSTANTS = COUNTED_INSTANTS + NEWEST_KEPT;
+/** What `run-all` runs, the ordinary fire, and the last that is reported. */
+const RUN_ALL_KEPT = RUN_ALL_CAP + 2;
 
-function dueInstants(schedule: Schedule, dueMs: number, nowMs: number): DueInstants {
+function dueInstants(schedule: Schedule, dueMs: number, untilMs: number, kept: number): DueInstants {
+  // Far enough that the instants which do not run can be counted up to `COUNTED_INSTANTS`, however many do.
+  const furthest = COUNTED_INSTANTS + kept;
   const walked = [dueMs];
-  for (let atMs = nextInstant(schedule, dueMs); atMs !== null && atMs <= nowMs; atMs = nextInstant(schedule, atMs)) {
-    if (walked.length === WALKED_INSTANTS)
-      return { count: walked.length, newest: newestInstants(schedule, dueMs, nowMs) };
+  for (let atMs = nextInstant(schedule, dueMs); atMs !== null && atMs <= untilMs; atMs = nextInstant(schedule, atMs)) {
+    if (walked.length === furthest)
+      return { count: walked.length, newest: newestInstants(schedule, dueMs, untilMs, kept) };
     walked.push(atMs);
   }
-  return { count: walked.length, newest: walked.slice(-NEWEST_KEPT) };
+  return { count: walked.length, newest: walked.slice(-kept) };
 }
 
-/** Looks back from now. Only called when there are more than enough instants in (`afterMs`, `nowMs`]. */
-function newestInstants(schedule: Schedule, afterMs: number, nowMs: number): readonly number[] {
+/** Looks back from `untilMs`. Only called when there are more than enough instants in (`afterMs`, `untilMs`]. */
+function newestInstants(schedule: Schedule, afterMs: number, untilMs: number, kept: number): readonly number[] {
   const { previous, label } = schedule;
-  if (previous === undefined) return newestByWindow(schedule, afterMs, nowMs);
+  if (previous === undefined) return newestByWindow(schedule, afterMs, untilMs, kept);
   const backwards = { previous: previous.bind(schedule), label };
   const newest: number[] = [];
-  let beforeMs = nowMs + 1;
-  while (newest.length < NEWEST_KEPT) {
+  let beforeMs = untilMs + 1;
+  while (newest.length < kept) {
     const atMs = previousInstant(backwards, beforeMs);
     if (atMs === null || atMs <= afterMs) throw new ScheduleAnswerError(label, `previous(${beforeMs})`, WALKED, atMs);
     newest.push(atMs);
@@ -118,16 +145,20 @@ function newestInstants(schedule: Schedule, afterMs: number, nowMs: number): rea
 
 const WALKED = 'one of the instants that next() answered';
 
-/** A schedule that cannot look back is asked forward from ever further before now, until that yields enough. */
-function newestByWindow(schedule: Schedule, afterMs: number, nowMs: number): readonly number[] {
+/** A schedule that cannot look back is asked forward from ever further before `untilMs`, until that yields enough. */
+function newestByWindow(schedule: Schedule, afterMs: number, untilMs: number, kept: number): readonly number[] {
   for (let windowMs = 1_000; ; windowMs *= 2) {
-    const fromMs = Math.max(afterMs, nowMs - windowMs);
+    const fromMs = Math.max(afterMs, untilMs - windowMs);
     let newest: number[] = [];
-    for (let atMs = nextInstant(schedule, fromMs); atMs !== null && atMs <= nowMs; atMs = nextInstant(schedule, atMs)) {
+    for (
+      let atMs = nextInstant(schedule, fromMs);
+      atMs !== null && atMs <= untilMs;
+      atMs = nextInstant(schedule, atMs)
+    ) {
       newest.push(atMs);
-      if (newest.length === 2 * NEWEST_KEPT) newest = newest.slice(-NEWEST_KEPT);
+      if (newest.length === 2 * RUN_ALL_KEPT) newest = newest.slice(-RUN_ALL_KEPT);
     }
-    if (newest.length >= NEWEST_KEPT || fromMs === afterMs) return newest.slice(-NEWEST_KEPT);
+    if (newest.length >= kept || fromMs === afterMs) return newest.slice(-kept);
   }
 }
 

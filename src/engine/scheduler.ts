@@ -3,10 +3,12 @@ import { nextLoopTurn } from '../ambient/event-loop.js';
 import type { InstanceIdentity } from '../ambient/instance-identity.js';
 import type { Random } from '../ambient/random.js';
 import type { Elector } from '../coordination/elector.js';
+import type { LeaseElector } from '../coordination/lease-elector.js';
 import { EntryInUseError, FireRejectedError, ForgetUnavailableError, SchedulerStoppedError } from '../domain/errors.js';
 import type { Fire } from '../domain/fire.js';
 import { manualFireKey } from '../domain/fire-key.js';
 import type { CronEvent } from '../events/cron-event.js';
+import { CatchUpTurns } from '../fire/catch-up-turns.js';
 import { type FireCounters, FireTally } from '../fire/fire-tally.js';
 import { type FireEntry, type Outcome, Pass } from '../fire/pass.js';
 import type { FireServices } from '../fire/fire-services.js';
@@ -20,6 +22,9 @@ import { EntryTable } from './entry-table.js';
 import { type EntryDetails, type EntryView, InstantsAround, nextInstants, viewOf } from './entry-view.js';
 import { Lifecycle, type LifecycleState } from './lifecycle.js';
 import { FleetPause } from './fleet-pause.js';
+import { History } from './history.js';
+import type { FoundBy } from './history-reader.js';
+import { LastRuns } from './last-runs.js';
 import { Recovery } from './recovery.js';
 import { WakeLoop } from './wake-loop.js';
 
@@ -37,11 +42,15 @@ export interface SchedulerParts {
   readonly drainDeadlineMs: number;
   /** Fires that run, or are on their way to it, at a time on this replica, all entries together; default `null`: no limit. */
   readonly maxConcurrentFires?: number | null;
+  /** Caught-up fires that run at a time on this replica, all entries together; default 8. */
+  readonly catchUpConcurrency?: number;
   readonly elector?: Elector | undefined;
   readonly coordination: Coordination;
   /** Starts, drains and stops with this scheduler. */
   readonly companion?: Companion | undefined;
 }
+
+const DEFAULT_CATCH_UP_CONCURRENCY = 8;
 
 /** Entries added in one stretch of the event loop; a registration of very many lets others run in between. */
 const ADDED_PER_STRETCH = 1_000;
@@ -56,6 +65,7 @@ export class Scheduler {
   private readonly loop: WakeLoop;
   private readonly recovery: Recovery;
   private readonly fleetPause: FleetPause;
+  private readonly history: History;
   private drainUnderWay: { readonly drain: Drain; readonly done: Promise<void> } | undefined;
 
   constructor(given: SchedulerParts) {
@@ -70,11 +80,13 @@ export class Scheduler {
       send: (pass) => this.pipeline.send(pass),
       entries: () => this.table.all(),
     });
+    const slots = new Slots(parts.maxConcurrentFires);
     const services: FireServices = {
       clock: parts.clock,
       random: parts.random,
       alarms: this.loop.alarms,
-      slots: new Slots(parts.maxConcurrentFires),
+      slots,
+      catchUpTurns: new CatchUpTurns(slots, parts.catchUpConcurrency ?? DEFAULT_CATCH_UP_CONCURRENCY),
       tally: this.tally,
       emit: parts.emit,
       watched: parts.watched,
@@ -92,6 +104,18 @@ export class Scheduler {
     this.pipeline = new Pipeline(services);
     this.recovery = new Recovery(services, (pass) => this.pipeline.send(pass));
     this.fleetPause = new FleetPause(parts.emit, () => this.eventBase());
+    this.history = new History({
+      clock: parts.clock,
+      random: parts.random,
+      alarms: this.loop.alarms,
+      emit: parts.emit,
+      instanceId: parts.instance.id,
+      lastRuns: new LastRuns(this.loop.alarms, parts.coordinationTimeoutMs),
+      mayCatchUp: () => this.leadershipGate?.leads ?? true,
+      catchUp: (entry, afterMs, untilMs, foundBy) =>
+        this.catchUp(entry, Math.max(afterMs, entry.settledUntilMs), untilMs, foundBy),
+    });
+    this.leadershipGate?.onGained(() => this.history.begin(this.table.all(), 'leadership'));
   }
 
   get instance(): InstanceIdentity {
@@ -111,6 +135,8 @@ export class Scheduler {
     if (this.lifecycle.ending) return;
     this.parts.coordination.start();
     for (const entry of this.table.all()) this.joinIfSpread(entry);
+    // Who does not lead makes up for nothing: leadership that is gained begins it.
+    if (this.leadershipGate === undefined) this.history.begin(this.table.all(), 'start');
     this.loop.start();
     this.recovery.start();
     this.parts.companion?.start();
@@ -127,6 +153,7 @@ export class Scheduler {
     if (this.lifecycle.state !== 'started') return;
     this.joinIfSpread(entry);
     this.loop.arm(entry, nowMs);
+    if (this.leadershipGate?.leads ?? true) this.history.begin([entry], 'start');
   }
 
   /** Adds many entries and lets the event loop turn in between. */
@@ -148,7 +175,10 @@ export class Scheduler {
     if (change.schedule !== undefined) entry.schedule = change.schedule;
     if (change.policies !== undefined) entry.policies = change.policies;
     if (change.run !== undefined) entry.run = change.run;
-    if (change.claimer !== undefined) entry.claims = this.parts.coordination.claimsOf(change.claimer);
+    if (change.claimer !== undefined) {
+      this.history.drop(entry);
+      entry.claims = this.parts.coordination.claimsOf(change.claimer);
+    }
     this.recovery.watch(entry);
     this.cutWaits(entry);
     this.loop.retire(entry);
@@ -164,6 +194,7 @@ export class Scheduler {
     this.recovery.unwatch(entry);
     entry.generation += 1;
     entry.removed = true;
+    this.history.drop(entry);
     this.cutWaits(entry);
     this.loop.retire(entry);
     this.parts.emit({ type: 'entry.removed', ...this.eventBase(), entryKey: key });
@@ -174,15 +205,20 @@ export class Scheduler {
     const entry = this.table.get(key);
     if (entry.paused) return;
     entry.paused = true;
+    entry.pausedAfterMs = entry.askedAfterMs;
     this.parts.emit({ type: 'entry.paused', ...this.eventBase(), entryKey: key, scope: 'replica' });
   }
 
-  /** The entry goes on with its next instant; nothing is made up for. @throws EntryNotFoundError */
-  resume(key: string): void {
+  /**
+   * The entry goes on with its next instant. Nothing is made up for, unless `catchUp`: then the entry's missed policy is applied to the instants of the pause.
+   * @throws EntryNotFoundError
+   */
+  resume(key: string, options: { readonly catchUp?: boolean } = {}): void {
     const entry = this.table.get(key);
     if (!entry.paused) return;
     entry.paused = false;
     this.parts.emit({ type: 'entry.resumed', ...this.eventBase(), entryKey: key, scope: 'replica' });
+    if (options.catchUp === true) this.catchUp(entry, entry.pausedAfterMs, entry.askedAfterMs, 'resume');
   }
 
   /**
@@ -198,7 +234,10 @@ export class Scheduler {
    * @throws EntryNotFoundError, FleetPauseUnavailableError, CoordinationError
    */
   async resumeFleet(key: string, options: { readonly catchUp?: boolean } = {}): Promise<void> {
-    await this.fleetPause.resume(this.table.get(key), { catchUp: options.catchUp === true });
+    const entry = this.table.get(key);
+    const catchUp = options.catchUp === true;
+    const since = await this.fleetPause.resume(entry, { catchUp });
+    if (catchUp && since !== null) this.catchUp(entry, since.getTime(), entry.askedAfterMs, 'resume');
   }
 
   /**
@@ -277,6 +316,7 @@ export class Scheduler {
       const drain = new Drain(this.pipeline, this.loop.alarms, this.parts.drainDeadlineMs);
       this.lifecycle.enter('draining');
       this.loop.stop();
+      this.history.stop();
       this.parts.coordination.drain();
       // Known before it is told: a subscriber that drains in answer gets this same promise.
       this.drainUnderWay = { drain, done: this.end(drain) };
@@ -327,6 +367,19 @@ export class Scheduler {
     for (const { methodRuns, entry } of this.pipeline.passes)
       if (methodRuns) running.set(entry, (running.get(entry) ?? 0) + 1);
     return running;
+  }
+
+  /** The lease that decides which replica's fires go on to their claim, where the library's own does. */
+  private get leadershipGate(): LeaseElector | undefined {
+    const { leadership } = this.parts.coordination;
+    return leadership === this.parts.elector ? leadership : undefined;
+  }
+
+  /** Makes up for what the entry missed in (`afterMs`, `untilMs`], by its policy. Answers how many instants that were. */
+  private catchUp(entry: Entry, afterMs: number, untilMs: number, foundBy: FoundBy): number {
+    if (this.lifecycle.state !== 'started' || entry.removed || entry.failed) return 0;
+    entry.settledUntilMs = Math.max(entry.settledUntilMs, Math.min(untilMs, this.parts.clock.now()));
+    return this.loop.catchUp(entry, afterMs, untilMs, foundBy);
   }
 
   /** A replica is a member as soon as one of its entries asks who else is. */

@@ -6,8 +6,9 @@ import type { CronEvent } from '../events/cron-event.js';
 import { Pass } from '../fire/pass.js';
 import { AlarmHeap } from './alarm-heap.js';
 import type { Entry } from './entry.js';
+import type { FoundBy } from './history-reader.js';
 import { nextInstant, TurnInstants } from './next-instant.js';
-import { isOnlyFire, type Plan, type PlannedFire, plan } from './plan.js';
+import { isOnlyFire, type Plan, type PlannedFire, plan, planMissed } from './plan.js';
 import { TimerHeap } from './timer-heap.js';
 
 /** The longest single wait. A step of the wall clock, or a machine that slept, is noticed this late; longer waits are slices of it. */
@@ -43,6 +44,14 @@ export class WakeLoop {
    * without this every later fire would run in that caller's trace, transaction or fire.
    */
   private readonly wake = AsyncResource.bind(() => this.turn());
+
+  /**
+   * Plans what an armed entry missed in (`afterMs`, `untilMs`], and sends it off in the context of a turn. Answers how many instants that were. A schedule that fails stops
+   * this entry alone.
+   */
+  readonly catchUp = AsyncResource.bind((entry: Entry, afterMs: number, untilMs: number, foundBy: FoundBy): number =>
+    this.planMissed(entry, afterMs, untilMs, foundBy),
+  );
 
   constructor(private readonly parts: WakeLoopParts) {
     this.alarms = new AlarmHeap(
@@ -167,23 +176,42 @@ export class WakeLoop {
       this.parts.send(this.pass(entry, generation, dueAtMs, 'schedule'));
       return changed ? undefined : dueAtMs;
     }
-    if (decided.missed !== undefined) {
+    this.carryOut(entry, generation, decided, nowMs, 'loop');
+    return decided.reachedMs;
+  }
+
+  private planMissed(entry: Entry, afterMs: number, untilMs: number, foundBy: FoundBy): number {
+    const nowMs = this.parts.clock.now();
+    const { generation } = entry;
+    let decided: Plan | undefined;
+    try {
+      decided = planMissed(entry.schedule, afterMs, untilMs, nowMs, entry.policies);
+    } catch (error) {
+      this.fail(entry, error);
+      return 0;
+    }
+    if (decided === undefined || entry.generation !== generation || !this.firing) return 0;
+    this.carryOut(entry, generation, decided, nowMs, foundBy);
+    return decided.fires.length + (decided.missed?.count ?? 0);
+  }
+
+  private carryOut(entry: Entry, generation: number, { missed, fires }: Plan, nowMs: number, foundBy: FoundBy): void {
+    if (missed !== undefined) {
       this.parts.emit({
         type: 'fire.missed',
         atMs: nowMs,
         instanceId: this.parts.instanceId,
         entryKey: entry.key,
         policy: entry.policies.missed,
-        first: new Date(decided.missed.firstMs),
-        last: new Date(decided.missed.lastMs),
-        count: decided.missed.count,
-        atLeast: decided.missed.atLeast,
-        latenessMs: nowMs - decided.missed.lastMs,
-        foundBy: 'loop',
+        first: new Date(missed.firstMs),
+        last: new Date(missed.lastMs),
+        count: missed.count,
+        atLeast: missed.atLeast,
+        latenessMs: nowMs - missed.lastMs,
+        foundBy,
       });
     }
-    for (const { atMs, origin } of decided.fires) this.parts.send(this.pass(entry, generation, atMs, origin));
-    return decided.reachedMs;
+    for (const { atMs, origin } of fires) this.parts.send(this.pass(entry, generation, atMs, origin));
   }
 
   /** All passes of a plan carry the generation it was made for: a method that removes its entry cancels those that come after it. */

@@ -45,7 +45,7 @@ export function entryOf(run: (context: FireContext) => unknown, policies: Partia
     pausedOverFleet: false,
     nextAtMs: null as number | null,
     slots: 0,
-  } satisfies FireEntry;
+  } satisfies FireEntry as FireEntry & { paused: boolean; nextAtMs: number | null };
 }
 
 export interface PipelineOptions {
@@ -58,6 +58,8 @@ export interface PipelineOptions {
   readonly coordinationTimeoutMs?: number;
   readonly claimPatienceMs?: number;
   readonly maxConcurrentFires?: number;
+  /** Default: true. */
+  readonly watched?: boolean;
   readonly catchUpConcurrency?: number;
 }
 
@@ -80,6 +82,7 @@ export function pipelineOf(options: PipelineOptions = {}) {
   const events: CronEvent[] = [];
   const drain = { draining: false, outOfTime: false };
   let alarms = 0;
+  const tally = new FireTally();
   const slots = new Slots(options.maxConcurrentFires);
   const catchUpTurns = new CatchUpTurns(slots, options.catchUpConcurrency ?? 8);
   const pipeline = new Pipeline({
@@ -88,11 +91,11 @@ export function pipelineOf(options: PipelineOptions = {}) {
     random,
     slots,
     catchUpTurns,
-    tally: new FireTally(),
+    tally,
     elector: options.elector,
     homes: options.homeTo && { isHere: options.homeTo },
     emit: (event) => void events.push(event),
-    watched: () => true,
+    watched: () => options.watched ?? true,
     draining: () => drain.draining,
     outOfTime: () => drain.outOfTime,
     drainDeadlineMs: 10_000,
@@ -126,6 +129,7 @@ export function pipelineOf(options: PipelineOptions = {}) {
     claims,
     pipeline,
     slots,
+    tally,
     events,
     drain,
     send,

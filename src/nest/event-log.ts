@@ -49,7 +49,9 @@ export class EventLog {
         return;
       case 'history.unreachable':
         this.log.warn(
-          `The last fires of the fleet could not be read, nothing is caught up yet: ${messageOf(event.error)}`,
+          event.entryKey === undefined
+            ? `The last fires of the fleet could not be read, nothing is caught up yet: ${messageOf(event.error)}`
+            : `Nothing of ${event.entryKey} is caught up: ${messageOf(event.error)}`,
         );
         return;
       case 'recovery.unreachable':

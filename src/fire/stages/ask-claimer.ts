@@ -23,7 +23,7 @@ async function claim(
   claims: NonNullable<FireEntry['claims']>,
 ): Promise<Outcome | undefined> {
   const { fire, entry } = pass;
-  const patientUntilMs = services.clock.now() + services.claimPatienceMs;
+  const patientUntilMs = services.clock.now() + Math.max(0, services.claimPatienceMs - pass.waitedForStoreMs);
   const overtakenAtMs = entry.nextAtMs ?? Number.POSITIVE_INFINITY;
   const claimId = services.random.uuid();
   pass.claimId = claimId;
