@@ -12,7 +12,10 @@ export interface EntryView {
   readonly timeZone?: string;
   /** The instant that is armed now; `null`: none, the scheduler does not run, or the schedule failed. */
   readonly nextAt: Date | null;
+  /** On this replica. */
   readonly paused: boolean;
+  /** Over the fleet, as far as this replica knows: it learns so from a call of its own, or when it next asks for a claim. */
+  readonly pausedOverFleet: boolean;
   /** Fires that hold a slot: they run, pause before they are tried again, or wait for their jitter or claim. */
   readonly underWay: number;
   /** Methods that run now. */
@@ -46,6 +49,7 @@ export function viewOf(entry: Entry, running: number): EntryView {
     ...(timeZone === undefined ? {} : { timeZone }),
     nextAt: entry.nextAtMs === null ? null : new Date(entry.nextAtMs),
     paused: entry.paused,
+    pausedOverFleet: entry.pausedOverFleet,
     underWay: entry.slots,
     running,
     failed: entry.failed,

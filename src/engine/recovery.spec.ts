@@ -131,6 +131,20 @@ describe("with recovery 'rerun'", () => {
     ]);
   });
 
+  it('a drain in the pause between two retries leaves what is left of the attempts to another replica', async () => {
+    const retry = { attempts: 3, minMs: MINUTE, maxMs: MINUTE, factor: 1, jitter: 0 };
+    const fleet = recovering(2, { retry });
+    await fleet.clock.advance(MINUTE);
+    const { on, end } = fleet.calls[0]!;
+    end(new Error('no'));
+    await fleet.clock.advance(SECOND);
+    const drained = follow(fleet.replicas[on]!.scheduler.drain());
+    await fleet.clock.advance(LOOK);
+    expect(drained.settled).toBe(true);
+    expect(fleet.calls.map(({ fire: { attempt } }) => attempt)).toEqual([1, 2]);
+    expect(fleet.calls[1]!.on).not.toBe(on);
+  });
+
   it('a drained attempt that came to its end all the same is done', async () => {
     const fleet = recovering(2);
     await fleet.clock.advance(MINUTE);

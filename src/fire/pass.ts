@@ -74,7 +74,7 @@ export class Pass {
   claimId: string | undefined;
   /** The leases that its run holds, once it has one. */
   holds: FireHolds | undefined;
-  /** A drain aborted its method at the deadline. */
+  /** A drain aborted its method at the deadline, or took it the attempts it had left. */
   interrupted = false;
   /** Set while the method runs, and between two attempts, where it is about the one to come. */
   running: { readonly context: RunContext; readonly giveUp: (error: Error) => void } | undefined;

@@ -36,11 +36,13 @@ async function callAgain(
   let called = context;
   for (let calls = 1; calls < policy.attempts; calls++) {
     // A method that was aborted may still run, or has lost what it ran under: its fire has ended.
-    if (outcome.kind !== 'failed' || called.aborted || isUnwanted(pass, services)) return outcome;
+    if (outcome.kind !== 'failed' || called.aborted) return outcome;
+    if (isUnwanted(pass, services)) return cutShort(pass, services, outcome);
     const next = contextOf(pass, calls);
     const pauseMs = backoffMs(policy, calls, services.random.fraction());
     tellRetrying(pass, services, called.attempt, outcome.error, pauseMs);
-    if (!(await pause(pass, services, next, pauseMs)) || isUnwanted(pass, services)) return outcome;
+    if (!(await pause(pass, services, next, pauseMs)) || isUnwanted(pass, services))
+      return cutShort(pass, services, outcome);
     called = next;
     outcome = await call(next);
   }
@@ -54,6 +56,12 @@ function contextOf(pass: Pass, retries: number): RunContext {
 /** No attempt begins after a drain began, or for an entry that is not what it was. */
 function isUnwanted(pass: Pass, services: FireServices): boolean {
   return services.draining() || pass.staleness() !== undefined;
+}
+
+/** It had attempts left: where it is recoverable, another replica makes them. */
+function cutShort(pass: Pass, services: FireServices, outcome: Outcome): Outcome {
+  if (services.draining()) pass.interrupted = true;
+  return outcome;
 }
 
 function tellRetrying(pass: Pass, services: FireServices, attempt: number, error: unknown, nextInMs: number): void {
