@@ -11,6 +11,7 @@ CREATE TABLE IF NOT EXISTS "public"."cron_entry" (
   claims integer NOT NULL,
   oldest_made_ms bigint NOT NULL,
   swept_ms bigint,
+  spared_ms bigint,
   paused_ms bigint,
   PRIMARY KEY (namespace, entry_key)
 ) WITH (fillfactor = 50);

@@ -81,7 +81,7 @@ export function tablesFor({
  *
  * All times are whole milliseconds since the epoch, so that no session's time zone or date style has a say. Texts are compared byte by byte, so `Job` and
  * `job` are two, and all sessions lock rows in one order. `claims` is an upper bound of the entry's rows in the claim table, `oldest_made_ms` a lower bound of their age:
- * with them a claim knows whether anything is to be removed. `watermark_ms`, `schedule` and `instance_id` are NULL for an entry that was paused before its first claim; `attempt` is NULL for a claim
+ * with them a claim knows whether anything is to be removed. `spared_ms` is the latest instant that the last sweep left only because it may be taken over. `watermark_ms`, `schedule` and `instance_id` are NULL for an entry that was paused before its first claim; `attempt` is NULL for a claim
  * that cannot be taken over, `expires_ms` also for one that is done. The room left in the pages keeps updates of a row on its page.
  *
  * @throws RangeError if a name is no plain identifier
@@ -111,6 +111,7 @@ function tablesSql(names: PostgresNames): string {
   claims integer NOT NULL,
   oldest_made_ms bigint NOT NULL,
   swept_ms bigint,
+  spared_ms bigint,
   paused_ms bigint,
   PRIMARY KEY (namespace, entry_key)
 ) WITH (fillfactor = 50);

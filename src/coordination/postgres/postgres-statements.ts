@@ -93,10 +93,10 @@ head AS (
   ORDER BY e.namespace, e.entry_key FOR NO KEY UPDATE OF e
 ),
 ranked AS (
-  SELECT h.namespace, h.entry_key, c.instant_ms, c.made_ms,
-    c.expires_ms IS NULL AND (c.place > ${CLAIMS_KEPT_PER_ENTRY} OR c.made_ms < clock.now_ms - $3::text::bigint) AS goes
+  SELECT h.namespace, h.entry_key, c.instant_ms, c.made_ms, c.old AND c.expires_ms IS NULL AS goes, c.old AND c.expires_ms IS NOT NULL AS spared
   FROM head AS h CROSS JOIN clock CROSS JOIN LATERAL (
-    SELECT c.instant_ms, c.made_ms, c.expires_ms, row_number() OVER (ORDER BY c.instant_ms DESC) AS place
+    SELECT c.instant_ms, c.made_ms, c.expires_ms,
+      row_number() OVER (ORDER BY c.instant_ms DESC) > ${CLAIMS_KEPT_PER_ENTRY} OR c.made_ms < clock.now_ms - $3::text::bigint AS old
     FROM ${claim} AS c WHERE c.namespace = h.namespace AND c.entry_key = h.entry_key
   ) AS c
 ),
@@ -107,7 +107,8 @@ gone AS (
 ),
 latest AS (SELECT namespace, entry_key, max(instant_ms) AS instant_ms FROM gone GROUP BY namespace, entry_key),
 kept AS (
-  SELECT namespace, entry_key, count(*) FILTER (WHERE NOT goes) AS claims, min(made_ms) FILTER (WHERE NOT goes) AS oldest_made_ms
+  SELECT namespace, entry_key, count(*) FILTER (WHERE NOT goes) AS claims, min(made_ms) FILTER (WHERE NOT goes) AS oldest_made_ms,
+    max(instant_ms) FILTER (WHERE spared) AS spared_ms
   FROM ranked GROUP BY namespace, entry_key
 ),
 swept AS (
@@ -115,7 +116,8 @@ swept AS (
     floor_ms = greatest(e.floor_ms, l.instant_ms),
     claims = k.claims + greatest(0, e.claims - n.claims),
     oldest_made_ms = coalesce(k.oldest_made_ms, clock.now_ms),
-    swept_ms = clock.now_ms
+    swept_ms = clock.now_ms,
+    spared_ms = k.spared_ms
   FROM kept AS k JOIN counted AS n ON n.namespace = k.namespace AND n.entry_key = k.entry_key
     LEFT JOIN latest AS l ON l.namespace = k.namespace AND l.entry_key = k.entry_key
     CROSS JOIN clock
@@ -178,8 +180,15 @@ renewed AS (
 )
 SELECT attempt FROM renewed`,
 
+    // One that a sweep had to spare lets the next claim sweep again. The entry first, as everywhere: the count, which is asked for once and is never negative, sees to that.
     finishClaim: `
-WITH finished AS (UPDATE ${claim} AS c SET expires_ms = NULL WHERE ${mine} RETURNING c.attempt)
+WITH due AS (
+  UPDATE ${entry} AS e SET swept_ms = NULL
+  WHERE e.namespace = $1::text AND e.entry_key = $2::text AND e.spared_ms >= $3::text::bigint AND e.swept_ms IS NOT NULL RETURNING 1
+),
+finished AS (
+  UPDATE ${claim} AS c SET expires_ms = NULL WHERE (SELECT count(*) FROM due) >= 0 AND ${mine} RETURNING c.attempt
+)
 SELECT attempt FROM finished`,
 
     releaseClaim: `
