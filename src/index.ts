@@ -1,6 +1,14 @@
 export type { Clock, TimerHandle } from './ambient/clock.js';
 export type { ClaimProtocolSettings } from './coordination/claim-protocol.js';
-export type { Claim, ClaimAnswer, ClaimContext, Claimer, LastFire } from './coordination/claimer.js';
+export type {
+  Claim,
+  ClaimAnswer,
+  ClaimContext,
+  Claimer,
+  ClaimGrant,
+  ClaimHolds,
+  LastFire,
+} from './coordination/claimer.js';
 export type { BackendSettings, CoordinationBackend } from './coordination/coordination-backend.js';
 export { CoordinationError, type CoordinationErrorCode } from './coordination/coordination-error.js';
 export type { ElectionContext, Elector } from './coordination/elector.js';
@@ -20,6 +28,8 @@ export type { Member, MembershipStore } from './coordination/membership-store.js
 export { MemoryBackend } from './coordination/memory/memory-backend.js';
 export { MemoryElection } from './coordination/memory/memory-elector.js';
 export { MemoryStore } from './coordination/memory/memory-store.js';
+export { overlapLeaseName } from './coordination/overlap-lease.js';
+export type { HeldClaim, LapsedClaim, RecoveryStore, TakeLapsedRequest } from './coordination/recovery-store.js';
 export { StaticMembership } from './coordination/static-membership.js';
 export type { Duration } from './domain/duration.js';
 export {
@@ -28,13 +38,25 @@ export {
   DistributedCronError,
   DrainDeadlineError,
   EntryExistsError,
+  EntryInUseError,
   EntryNotFoundError,
+  FireLeaseLostError,
   FireRejectedError,
+  FleetPauseUnavailableError,
+  ForgetUnavailableError,
   SchedulerStoppedError,
   TimeoutError,
 } from './domain/errors.js';
 export type { Fire, FireOrigin } from './domain/fire.js';
-export type { DayMatch, DstPolicy, MissedPolicy, OverlapPolicy } from './domain/policies.js';
+export type {
+  DayMatch,
+  DstPolicy,
+  LastRun,
+  MissedPolicy,
+  OverlapPolicy,
+  OverlapScope,
+  RecoveryPolicy,
+} from './domain/policies.js';
 export { type RejectReason, SkipReason, skipReasonLabel } from './domain/skip-reason.js';
 export type { EntryDetails, EntryView } from './engine/entry-view.js';
 export type {
@@ -47,22 +69,27 @@ export type {
   EntryRemovedEvent,
   EntryResumedEvent,
   EntryScheduledEvent,
+  FireAbandonedEvent,
   FireCanceledEvent,
   FireCompletedEvent,
   FireFailedEvent,
+  FireLeaseLostEvent,
   FireMissedEvent,
   FireRejectedEvent,
+  FireRetryingEvent,
   FireReturnedLateEvent,
   FireSkippedByClaimEvent,
   FireSkippedByErrorEvent,
   FireSkippedByLeadershipEvent,
   FireSkippedEvent,
   FireStartedEvent,
+  HistoryUnreachableEvent,
   LeadershipGainedEvent,
   LeadershipLostEvent,
   MembershipChangedEvent,
   MembershipUnlistedEvent,
   MembershipUnreachableEvent,
+  RecoveryUnreachableEvent,
   SchedulerDrainingEvent,
   SchedulerStartedEvent,
   SchedulerStoppedEvent,
@@ -87,14 +114,18 @@ export type {
   DistributedCronOptionsFactory,
   EntryConfiguration,
   EntryPolicyOptions,
+  FireRetryOptions,
   ScheduleInput,
 } from './nest/options.js';
 export {
   DistributedCronRegistry,
+  type FleetScope,
   type RegistryEntryChange,
   type RegistryEntryOptions,
-  type RegistrySnapshot,
+  type ReplicaScope,
+  type ResumeOptions,
 } from './nest/registry.js';
+export type { EntrySnapshot, OutcomeSnapshot, RegistrySnapshot, TaskSnapshot } from './nest/registry-snapshot.js';
 export { ParallelTask, SingletonTask, type TaskDecorator } from './nest/task.decorators.js';
 export type { TaskDecoratorOptions, TaskOptions, TaskRetryOptions } from './nest/task-options.js';
 export {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { EntryPolicies } from '../domain/entry.js';
 import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js';
 import type { Scheduler } from '../engine/scheduler.js';
+import type { TaskScheduler } from '../tasks/task-scheduler.js';
 import { collectEntries } from './collect-entries.js';
 import type { DiscoveredMethod } from './discovery.js';
 import type { ResolvedEntryOptions } from './entry-policy-options.js';
@@ -67,7 +68,9 @@ function registered(change: (registry: DistributedCronRegistry) => void): EntryP
     policies = definition.policies;
   };
   const scheduler = { add: told, update: (_: string, definition: object) => told(definition), require() {} };
-  change(new DistributedCronRegistry(scheduler as unknown as Scheduler, resolveOptions({}), store));
+  change(
+    new DistributedCronRegistry(scheduler as unknown as Scheduler, {} as TaskScheduler, resolveOptions({}), store),
+  );
   return policies;
 }
 

@@ -1,12 +1,15 @@
-import { ConfigurationError, type ConfigurationFault } from '../domain/errors.js';
+import { ConfigurationError, type ConfigurationFault, EntryInUseError } from '../domain/errors.js';
 import type { Fire } from '../domain/fire.js';
 import type { EntryView } from '../engine/entry-view.js';
 import type { Scheduler } from '../engine/scheduler.js';
 import type { FireContext } from '../fire/fire-context.js';
+import type { FireCounters } from '../fire/fire-tally.js';
+import type { TaskScheduler } from '../tasks/task-scheduler.js';
 import type { EntryStore } from './entry-rules.js';
 import { heldLeaseFaults } from './holding-rule.js';
 import { shown } from './option-reader.js';
 import type { DistributedCronEntryOptions, EntryConfiguration, ScheduleInput } from './options.js';
+import { type RegistrySnapshot, snapshotOf } from './registry-snapshot.js';
 import { type ResolvedEntry, resolveEntry } from './resolve-entry.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
@@ -18,15 +21,18 @@ export interface RegistryEntryChange extends Omit<EntryConfiguration, 'enabled'>
   readonly run?: (fire: FireContext) => unknown;
 }
 
-/** JSON-safe view of this replica's scheduler. */
-export interface RegistrySnapshot {
-  readonly instanceId: string;
-  readonly hostname: string;
-  readonly pid: number;
-  readonly state: string;
-  /** Version of the zone data. Replicas with different data compute different instants around changed rules. */
-  readonly timeZoneData: string;
-  readonly entries: readonly (Omit<EntryView, 'nextAt'> & { readonly nextAt: string | null })[];
+/** Where a pause or resume counts: on this replica, or on all of the fleet, those that start later too. */
+export interface FleetScope {
+  readonly scope: 'fleet';
+}
+
+export interface ReplicaScope {
+  readonly scope?: 'replica';
+}
+
+export interface ResumeOptions {
+  /** Apply the entry's `missed` policy to the instants of the pause. Default `false`: nothing is made up for. */
+  readonly catchUp?: boolean;
 }
 
 /** An entry as its decorator, or the call that added it, wrote it, and what was changed of it since. */
@@ -41,12 +47,13 @@ const NO_OPTIONS: RegistryEntryOptions = Object.freeze({});
 /** How errors name an entry that code adds or changes. */
 const SUBJECT = 'DistributedCronRegistry';
 
-/** The entries of this replica. What is added, updated, paused or removed here changes this replica alone. */
+/** The entries of this replica. What is added, updated or removed here changes this replica alone; so does a pause, unless its scope is the fleet. */
 export class DistributedCronRegistry {
   private readonly written = new Map<string, Written>();
 
   constructor(
     private readonly scheduler: Scheduler,
+    private readonly tasks: TaskScheduler,
     private readonly options: ResolvedOptions,
     private readonly store: EntryStore,
   ) {}
@@ -55,16 +62,17 @@ export class DistributedCronRegistry {
     return this.scheduler.list();
   }
 
+  /**
+   * This replica's scheduler as plain JSON, for an endpoint that on-call can read: each entry with its next five instants, its last outcome and its counters; the replica's totals; its tasks. Computes
+   * instants, which for tens of thousands of entries takes a while: not for every scrape of a metrics endpoint there.
+   */
   snapshot(): RegistrySnapshot {
-    const { id, hostname, pid } = this.scheduler.instance;
-    return {
-      instanceId: id,
-      hostname,
-      pid,
-      state: this.scheduler.state,
-      timeZoneData: process.versions.tz ?? 'unknown',
-      entries: this.scheduler.list().map((entry) => ({ ...entry, nextAt: entry.nextAt?.toISOString() ?? null })),
-    };
+    return snapshotOf(this.scheduler, this.tasks);
+  }
+
+  /** What became of fires on this replica since it started, all entries together. Numbers only grow, as counters of a metrics endpoint do. */
+  counters(): FireCounters {
+    return this.scheduler.counters();
   }
 
   /**
@@ -107,13 +115,39 @@ export class DistributedCronRegistry {
   }
 
   /** Fires of the entry are rejected on this replica until `resume`. Manual triggers work. @throws EntryNotFoundError */
-  pause(key: string): void {
-    this.scheduler.pause(key);
+  pause(key: string, options?: ReplicaScope): void;
+  /**
+   * Fires of the entry are rejected on every replica, from the next claim on and over restarts, until somebody resumes it with the same scope. The store remembers it, so nobody has to be told. Manual
+   * triggers work. Rejects with EntryNotFoundError, FleetPauseUnavailableError where the entry has no claimer or one that cannot pause, CoordinationError.
+   */
+  pause(key: string, options: FleetScope): Promise<void>;
+  pause(key: string, options?: ReplicaScope | FleetScope): Promise<void> | void {
+    return isFleet('pause', options) ? this.scheduler.pauseFleet(key) : this.scheduler.pause(key);
   }
 
-  /** The entry goes on with its next instant; nothing is made up for. @throws EntryNotFoundError */
-  resume(key: string): void {
-    this.scheduler.resume(key);
+  /**
+   * The entry goes on with its next instant on this replica. Nothing is made up for, unless `catchUp`. A pause of the fleet stays. @throws EntryNotFoundError
+   */
+  resume(key: string, options?: ReplicaScope & ResumeOptions): void;
+  /**
+   * Ends a pause of the fleet. Nothing of it is made up for, unless `catchUp`: then this replica does. A replica's own pause stays. Rejects as `pause` does.
+   */
+  resume(key: string, options: FleetScope & ResumeOptions): Promise<void>;
+  resume(key: string, options?: (ReplicaScope | FleetScope) & ResumeOptions): Promise<void> | void {
+    const catchUp = options?.catchUp === true;
+    return isFleet('resume', options)
+      ? this.scheduler.resumeFleet(key, { catchUp })
+      : this.scheduler.resume(key, { catchUp });
+  }
+
+  /**
+   * Drops what the store keeps of a key that will never come back, once it is removed on every replica: its claims, its watermark, a pause of the fleet. Its fires could be claimed again. Rejects with
+   * EntryInUseError while the entry exists on this replica, ForgetUnavailableError where no store can, CoordinationError.
+   */
+  async forget(key: string): Promise<void> {
+    // One that configuration disables here exists all the same, and may run on other replicas.
+    if (this.written.has(key)) throw new EntryInUseError(key);
+    await this.scheduler.forget(key);
   }
 
   /** Runs the entry here and now, without jitter, elector or claimer. A refusal is told by its event. @throws EntryNotFoundError, SchedulerStoppedError */
@@ -170,4 +204,11 @@ export class DistributedCronRegistry {
     if (entry === undefined || faults.length > 0) throw new ConfigurationError(faults);
     return entry;
   }
+}
+
+/** A word that is neither would pause one replica where the fleet was meant. */
+function isFleet(operation: string, options: ReplicaScope | FleetScope | undefined): options is FleetScope {
+  const scope: unknown = options?.scope ?? 'replica';
+  if (scope === 'fleet' || scope === 'replica') return scope === 'fleet';
+  throw new RangeError(`${operation} has the scope 'replica' or 'fleet'; got ${shown(scope)}.`);
 }

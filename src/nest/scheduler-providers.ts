@@ -74,9 +74,13 @@ export const SCHEDULER_PROVIDERS: Provider[] = [
   },
   {
     provide: DistributedCronRegistry,
-    useFactory: (engine: Scheduler, options: ResolvedOptions, backend: GuardedBackend | null) =>
-      new DistributedCronRegistry(engine, options, backend),
-    inject: [SCHEDULER, RESOLVED_OPTIONS, GUARDED_BACKEND],
+    useFactory: (
+      engine: Scheduler,
+      taskScheduler: TaskScheduler,
+      options: ResolvedOptions,
+      backend: GuardedBackend | null,
+    ) => new DistributedCronRegistry(engine, taskScheduler, options, backend),
+    inject: [SCHEDULER, TASKS, RESOLVED_OPTIONS, GUARDED_BACKEND],
   },
   {
     provide: DistributedCronEvents,
@@ -100,20 +104,19 @@ function scheduler(
   companion: TaskScheduler,
   stream: EventStream,
 ): Scheduler {
-  const { namespace, coordinationTimeoutMs, claimPatienceMs, leaseTtlMs, drainDeadlineMs, maxConcurrentFires } =
-    options;
   return new Scheduler({
     clock,
     random: systemRandom,
     instance,
     emit,
     watched: () => stream.observed,
-    namespace,
-    coordinationTimeoutMs,
-    claimPatienceMs,
-    leaseTtlMs,
-    maxConcurrentFires,
-    drainDeadlineMs,
+    namespace: options.namespace,
+    coordinationTimeoutMs: options.coordinationTimeoutMs,
+    claimPatienceMs: options.claimPatienceMs,
+    leaseTtlMs: options.leaseTtlMs,
+    maxConcurrentFires: options.maxConcurrentFires,
+    catchUpConcurrency: options.catchUpConcurrency,
+    drainDeadlineMs: options.drainDeadlineMs,
     elector: elector ?? undefined,
     coordination: parts,
     companion,

@@ -5,6 +5,7 @@ import {
   ConfigurationError,
   DistributedCron,
   DistributedCronRegistry,
+  DistributedTasks,
   EntryExistsError,
   EntryNotFoundError,
   FireRejectedError,
@@ -63,10 +64,25 @@ describe('list and snapshot', () => {
         timeZone: 'Asia/Tokyo',
         nextAt: new Date('2026-01-01T00:30:00Z'),
         paused: true,
+        pausedOverFleet: false,
         underWay: 0,
+        running: 0,
         failed: false,
+        counters: {
+          started: 0,
+          completed: 0,
+          failed: 0,
+          retried: 0,
+          canceled: 0,
+          missed: 0,
+          abandoned: 0,
+          skipped: { 'not-leader': 0, 'election-error': 0, 'already-claimed': 0, 'claim-error': 0 },
+          rejected: { overlap: 0, 'concurrency-limit': 0, paused: 0, guard: 0 },
+        },
+        lastStartedAt: null,
+        lastOutcome: null,
       },
-      expect.objectContaining({ key: 'beat', underWay: 1, paused: false }),
+      expect.objectContaining({ key: 'beat', underWay: 1, running: 1, paused: false }),
     ]);
     return application.clock.advance(1_000);
   });
@@ -85,9 +101,51 @@ describe('list and snapshot', () => {
       timeZoneData: process.versions.tz,
       entries: [
         { key: 'report', nextAt: '2026-01-01T00:30:00.000Z' },
-        { key: 'once', nextAt: null },
+        { key: 'once', nextAt: null, next: [], previousAt: null },
       ],
+      tasks: [],
     });
+  });
+
+  it('the snapshot tells of each entry what is next, what was last, and how often what came of it', async () => {
+    registry.add('failing', '0 * * * *', () => Promise.reject(new Error('no paper')));
+    await application.clock.advanceTo('2026-01-01T02:30:00Z');
+    registry.pause('failing');
+    await application.clock.advanceTo('2026-01-01T03:30:00Z');
+    await registry.triggerAndWait('report');
+    const snapshot = registry.snapshot();
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
+    expect(snapshot.entries).toMatchObject([
+      {
+        key: 'report',
+        counters: { started: 2, completed: 2 },
+        previousAt: '2026-01-01T00:30:00.000Z',
+        lastStartedAt: '2026-01-01T03:30:00.000Z',
+        lastOutcome: { kind: 'completed', origin: 'manual', scheduledAt: '2026-01-01T03:30:00.000Z' },
+      },
+      {
+        key: 'failing',
+        expression: '0 * * * *',
+        timeZone: 'UTC',
+        paused: true,
+        counters: { started: 2, failed: 2, rejected: { paused: 1 } },
+        previousAt: '2026-01-01T03:00:00.000Z',
+        next: [4, 5, 6, 7, 8].map((hour) => `2026-01-01T0${hour}:00:00.000Z`),
+        lastStartedAt: '2026-01-01T02:00:00.000Z',
+        lastOutcome: { fireKey: 'failing@2026-01-01T03:00:00Z', kind: 'rejected', reason: 'paused' },
+      },
+    ]);
+    expect(snapshot.counters).toEqual(registry.counters());
+    expect(snapshot.counters).toMatchObject({ started: 4, completed: 2, failed: 2, rejected: { paused: 1 } });
+    registry.remove('failing');
+    expect(registry.counters()).toMatchObject({ started: 4, failed: 2 });
+  });
+
+  it('the snapshot has the tasks of the replica', () => {
+    application.app.get(DistributedTasks).parallel('sweep', () => '1m', { initialDelay: 0 });
+    const snapshot = registry.snapshot();
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
+    expect(snapshot.tasks).toMatchObject([{ key: 'sweep', kind: 'parallel', nextAt: '2026-01-01T00:00:00.001Z' }]);
   });
 });
 
@@ -174,6 +232,25 @@ describe('remove, pause and resume', () => {
     registry.resume('report');
     await application.clock.advanceTo('2026-01-02T00:31:00Z');
     expect(application.story()).toEqual(['rejected paused', 'started', 'completed', 'started', 'completed']);
+  });
+
+  it('a resume that catches up runs the latest of what was missed, with missed: run-once', async () => {
+    registry.add('hourly', '0 * * * *', () => undefined);
+    registry.pause('hourly');
+    await application.clock.advanceTo('2026-01-01T03:30:00Z');
+    registry.resume('hourly', { catchUp: true });
+    await application.clock.advance(0);
+    const ofHourly = application.ofType('fire.started').filter(({ fire }) => fire.entryKey === 'hourly');
+    expect(ofHourly.map(({ fire }) => `${fire.origin} ${fire.fireKey}`)).toEqual([
+      'catch-up hourly@2026-01-01T03:00:00Z',
+    ]);
+    expect(application.ofType('fire.missed')).toMatchObject([{ foundBy: 'resume', policy: 'run-once', count: 2 }]);
+  });
+
+  it('a scope that is none is refused: it might have been the fleet', async () => {
+    expect(thrown(() => registry.pause('report', { scope: 'flete' as 'fleet' }))).toBeInstanceOf(RangeError);
+    expect(thrown(() => registry.resume('report', { scope: '' as 'fleet' }))).toBeInstanceOf(RangeError);
+    expect(registry.list()).toMatchObject([{ paused: false }]);
   });
 });
 

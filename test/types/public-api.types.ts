@@ -3,7 +3,13 @@
  * that compiles after all is itself an error there.
  */
 import type { Claimer, CronEvent, Elector, SkippedFireEvent } from 'nestjs-distributed-cron';
-import { DistributedCron, type DistributedCronEvents, ofEvent } from 'nestjs-distributed-cron';
+import {
+  DistributedCron,
+  type DistributedCronEvents,
+  DistributedCronModule,
+  type DistributedCronRegistry,
+  ofEvent,
+} from 'nestjs-distributed-cron';
 
 export function aSkippedFireHasAnErrorForTheErrorReasonsAlone(event: SkippedFireEvent): unknown {
   // @ts-expect-error not before the reason is known
@@ -42,3 +48,57 @@ export class Jobs {
   @DistributedCron('0 9 * * MON-FRI', { key: 'third', dst: 'quartz' })
   report(): void {}
 }
+
+/** A pause of this replica is done when it returns; one of the fleet is a promise, which nobody forgets to await by mistake. */
+export async function aPauseOfTheFleetIsAPromise(registry: DistributedCronRegistry): Promise<void> {
+  registry.resume('report', { catchUp: true });
+  const promises: Promise<void>[] = [
+    registry.pause('report', { scope: 'fleet' }),
+    registry.resume('report', { scope: 'fleet', catchUp: true }),
+    registry.forget('report'),
+  ];
+  await Promise.all(promises);
+  // @ts-expect-error there is nothing to await of this replica alone
+  registry.pause('report').then();
+  // @ts-expect-error nor where its scope is named
+  registry.resume('report', { scope: 'replica' }).then();
+  // @ts-expect-error no such scope
+  registry.pause('report', { scope: 'world' });
+  // @ts-expect-error a pause catches nothing up
+  registry.pause('report', { scope: 'fleet', catchUp: true });
+}
+
+/** What a snapshot holds can go over the wire as it is. */
+export function aSnapshotHasNoDate(registry: DistributedCronRegistry): string[] {
+  return registry.snapshot().entries.flatMap(({ nextAt, next, lastOutcome }) => {
+    // @ts-expect-error a text, not a date
+    nextAt?.getTime();
+    return [...next, lastOutcome?.scheduledAt ?? 'never'];
+  });
+}
+
+export class Retried {
+  @DistributedCron('0 9 * * *', { key: 'none', retry: false, lastRun: new Date(0) })
+  @DistributedCron('0 9 * * *', {
+    key: 'some',
+    retry: { attempts: 5, min: '2s' },
+    lastRun: async (key) => (key === 'some' ? new Date(0) : null),
+  })
+  // @ts-expect-error a number of what: of retries, or of calls?
+  @DistributedCron('0 9 * * *', { key: 'number', retry: 3 })
+  // @ts-expect-error no such option of a retry
+  @DistributedCron('0 9 * * *', { key: 'backoff', retry: { backoff: '2s' } })
+  // @ts-expect-error limits of a replica are not an entry's
+  @DistributedCron('0 9 * * *', { key: 'limit', catchUpConcurrency: 2 })
+  run(): void {}
+}
+
+export const limited = DistributedCronModule.forRoot({
+  overlap: 'queue',
+  overlapScope: 'fleet',
+  recovery: 'rerun',
+  recoveryAttempts: 3,
+  catchUpConcurrency: 2,
+  maxConcurrentFires: 50,
+  entries: { report: { retry: { factor: 1 }, overlap: 'skip', recovery: 'off' } },
+});
