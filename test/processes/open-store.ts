@@ -1,6 +1,7 @@
 import type { CoordinationBackend } from 'nestjs-distributed-cron';
 
-export type StoreName = 'sqlite' | 'redis' | 'postgres';
+export const STORES = ['sqlite', 'redis', 'postgres'] as const;
+export type StoreName = (typeof STORES)[number];
 
 export interface StorePlace {
   readonly store: StoreName;
