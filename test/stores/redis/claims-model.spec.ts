@@ -5,22 +5,11 @@ import { MemoryStore } from '../../../src/coordination/memory/memory-store.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { VirtualClock } from '../../../src/testing/virtual-clock.js';
 import { anyRedis } from '../../servers/redis.js';
-import { asked, CLIENTS, type Connection, ownKeys, signal } from './redis.fixture.js';
+import { asked, CLIENTS, type Connection, ownKeys, randomOf, signal } from './redis.fixture.js';
 
 const SETTINGS = { maxClockSkewMs: 2_000, retentionMs: 400_000, coordinationTimeoutMs: 5_000 };
 const SEED = Number(process.env.PROOF_SEED ?? Math.floor(Math.random() * 1e9));
 const SECOND = 1_000;
-
-/** Mulberry32. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const word = (answer: ClaimAnswer | undefined) =>
   answer instanceof Error ? (answer as { code?: string }).code : answer;

@@ -98,7 +98,7 @@ const SHAPES: readonly Shape[] = [
 ];
 
 describe.each(SHAPES)('$name', ({ name: namespace, use }) => {
-  it('claims, holds a lease, is a member and tells the time', () =>
+  it('claims, takes lapsed claims over, holds a lease, is a member and tells the time', () =>
     use(async (client) => {
       const backend = new RedisBackend({ client });
       await backend.open({ maxClockSkewMs: 10_000, retentionMs: 3_600_000, coordinationTimeoutMs: 5_000 }, signal);
@@ -109,6 +109,20 @@ describe.each(SHAPES)('$name', ({ name: namespace, use }) => {
       expect(await backend.claimer.lastFire(namespace, ['entry-7'], signal)).toEqual(
         new Map([['entry-7', { scheduledAt: AT, schedule: 'every-minute' }]]),
       );
+      const holding = (claimId: string) =>
+        asked({ namespace, claimId, scheduledAt: AT, holds: { overlapTtlMs: 60_000, recoveryTtlMs: 60_000 } });
+      const { context } = holding('pass-1');
+      expect(await backend.claimer.claimMany([holding('pass-1'), ...batch('pass-3')], signal)).toEqual([
+        { granted: true, overlapToken: 1 },
+        ...new Array(300).fill(false),
+      ]);
+      expect(await backend.recovery.release(context, signal)).toBe(true);
+      const scan = { namespace, claimId: 'scan', instanceId: 'replica-2', ttlMs: 60_000, limit: 10 };
+      expect(
+        await backend.recovery.takeLapsed({ ...scan, entries: [{ entryKey: 'report', maxAttempts: 2 }] }, signal),
+      ).toEqual([{ entryKey: 'report', scheduledAt: AT, attempt: 2, abandoned: false }]);
+      await backend.claimer.pause(namespace, 'entry-7', signal);
+      expect(await backend.claimer.resume(namespace, 'entry-7', { keepWatermark: true }, signal)).toBeInstanceOf(Date);
       const lease = { namespace, name: 'leader', owner: 'owner-1', ttlMs: 60_000, value: { é: ['😀'] } };
       expect(await backend.leases.acquire(lease, signal)).toEqual({ token: 1, value: lease.value });
       const member = { instanceId: 'i-1', memberName: 'pod-😀' };

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeCoordinationBackend } from '../../../src/conformance/describe-coordination-backend.js';
 import type { Claim } from '../../../src/coordination/claimer.js';
+import { overlapLeaseName } from '../../../src/coordination/overlap-lease.js';
+import type { LapsedClaim } from '../../../src/coordination/recovery-store.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { RedisCluster, redisCli } from '../../servers/redis.js';
 import { asked, CLIENTS, type Connection, harness, signal } from './redis.fixture.js';
@@ -34,6 +36,16 @@ describe.each(CLIENTS)('a Redis Cluster of three nodes through $name', ({ name, 
   });
   afterAll(() => connection?.close());
 
+  /** The client, without what tells that it is a Cluster's. */
+  function plainClient() {
+    const calls = connection.client as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    return Object.fromEntries(
+      ['evalsha', 'evalSha', 'eval'].flatMap((method) =>
+        typeof calls[method] === 'function' ? [[method, (...args: unknown[]) => calls[method]?.(...args)]] : [],
+      ),
+    );
+  }
+
   it('takes a batch of all slots without a cross-slot error', async () => {
     const before = await crossSlotErrors();
     const backend = new RedisBackend({ client: connection.client });
@@ -47,6 +59,48 @@ describe.each(CLIENTS)('a Redis Cluster of three nodes through $name', ({ name, 
     expect(await crossSlotErrors()).toBe(before);
   });
 
+  it('takes leases with claims, and lapsed claims over, without a cross-slot error', async () => {
+    const before = await crossSlotErrors();
+    const backend = new RedisBackend({ client: connection.client });
+    const namespace = `holds through ${name}`;
+    const holding = (pass: string, atMs: number): Claim[] =>
+      KEYS.map((entryKey) =>
+        asked({
+          ...{ namespace, entryKey, scheduledAt: new Date(atMs), claimId: `${pass} of ${entryKey}` },
+          holds: { overlapTtlMs: 60_000, recoveryTtlMs: 60_000 },
+        }),
+      );
+    const first = holding('pass-1', scheduledAt.getTime());
+    const grant = { granted: true, overlapToken: 1 };
+    expect(await backend.claimer.claimMany(first, signal)).toEqual(KEYS.map(() => grant));
+    const next = holding('pass-2', scheduledAt.getTime() + 1);
+    expect(await backend.claimer.claimMany(next, signal)).toEqual(KEYS.map(() => 'overlap'));
+    const [lease] = first as [Claim];
+    const { entryKey, claimId } = lease.context;
+    const held = { namespace, name: overlapLeaseName(entryKey), owner: claimId, token: 1 };
+    expect(await backend.leases.renew(held, { ttlMs: 60_000 }, signal)).toBe(true);
+    expect(await backend.leases.read(namespace, KEYS.map(overlapLeaseName), signal)).toHaveProperty(
+      'size',
+      KEYS.length,
+    );
+
+    await Promise.all(first.map(({ context }) => backend.recovery.release(context, signal)));
+    const request = { namespace, claimId: 'scan', instanceId: 'replica-2', ttlMs: 60_000, limit: 900 };
+    const entries = KEYS.map((entryKey) => ({ entryKey, maxAttempts: 2 }));
+    const taken = await backend.recovery.takeLapsed({ ...request, entries }, signal);
+    expect(taken).toHaveLength(900);
+    expect(await backend.recovery.takeLapsed({ ...request, entries }, signal)).toHaveLength(100);
+    const [one] = taken as [LapsedClaim];
+    expect(await backend.recovery.renew({ ...one, ...request }, 60_000, signal)).toBe(true);
+    expect(await backend.recovery.finish({ ...one, ...request }, signal)).toBe(true);
+
+    await backend.claimer.pause(namespace, 'entry-1', signal);
+    expect(await backend.claimer.resume(namespace, 'entry-1', { keepWatermark: false }, signal)).toBeInstanceOf(Date);
+    for (const key of KEYS) await backend.claimer.forget(namespace, key, signal);
+    expect(await backend.claimer.lastFire(namespace, KEYS, signal)).toEqual(new Map());
+    expect(await crossSlotErrors()).toBe(before);
+  });
+
   it('spreads entries over all nodes', async () => {
     for (const { port } of cluster.nodes) {
       expect(Number(await redisCli('-p', String(port), 'dbsize'))).toBeGreaterThan(100);
@@ -54,14 +108,7 @@ describe.each(CLIENTS)('a Redis Cluster of three nodes through $name', ({ name, 
   });
 
   it('is found out where the client does not look like one: the batch is asked again by slot', async () => {
-    const { client } = connection;
-    const calls = client as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    const plain = Object.fromEntries(
-      ['evalsha', 'evalSha', 'eval'].flatMap((method) =>
-        typeof calls[method] === 'function' ? [[method, (...args: unknown[]) => calls[method]?.(...args)]] : [],
-      ),
-    );
-    const backend = new RedisBackend({ client: plain as never });
+    const backend = new RedisBackend({ client: plainClient() as never });
     const namespace = `found out through ${name}`;
     const all = claims(namespace, 'pass-1');
     expect(await backend.claimer.claimMany(all, signal)).toEqual(KEYS.map(() => true));
@@ -69,6 +116,18 @@ describe.each(CLIENTS)('a Redis Cluster of three nodes through $name', ({ name, 
     expect(before).toBeGreaterThan(0);
     expect(await backend.claimer.claimMany(all, signal)).toEqual(KEYS.map(() => true));
     expect(await crossSlotErrors()).toBe(before);
+  });
+
+  it('is found out by a request for lapsed claims too', async () => {
+    const backend = new RedisBackend({ client: plainClient() as never });
+    const entries = KEYS.map((entryKey) => ({ entryKey, maxAttempts: 2 }));
+    const namespace = `lapsed through ${name}`;
+    const request = { namespace, entries, claimId: 'scan', instanceId: 'replica-1', ttlMs: 60_000, limit: 10 };
+    const before = await crossSlotErrors();
+    expect(await backend.recovery.takeLapsed(request, signal)).toEqual([]);
+    expect(await crossSlotErrors()).toBe(before + 1);
+    expect(await backend.recovery.takeLapsed(request, signal)).toEqual([]);
+    expect(await crossSlotErrors()).toBe(before + 1);
   });
 
   describeCoordinationBackend(

@@ -53,6 +53,44 @@ describe.each(CLIENTS)('Redis in trouble, through $name', ({ connect }) => {
     expect([after.evalsha - before.evalsha, after.eval - before.eval]).toEqual([5, 0]);
   });
 
+  it('needs no more for a plain claim than one HGET and one HSET, and writes nothing for one of a paused entry', async () => {
+    const backend = new RedisBackend({ client: connection.client });
+    const commands = async (): Promise<Record<string, number>> => {
+      const stats = await cli('info', 'commandstats');
+      return Object.fromEntries(
+        [...stats.matchAll(/cmdstat_(h\w+):calls=(\d+)/g)].map(([, name, n]) => [name, Number(n)]),
+      );
+    };
+    const spent = async (ask: () => Promise<unknown>, answer: unknown) => {
+      const before = await commands();
+      expect(await ask()).toEqual(answer);
+      const after = await commands();
+      return Object.fromEntries(
+        Object.entries(after).flatMap(([name, n]) => (n === before[name] ? [] : [[name, n - (before[name] ?? 0)]])),
+      );
+    };
+    const at = (agoMs: number) => () => claim(backend, { scheduledAt: new Date(Date.now() - agoMs) });
+    await at(60_000)();
+    expect(await spent(at(50_000), true)).toEqual({ hget: 1, hset: 1 });
+    await backend.claimer.pause('shop', 'report', signal);
+    // The head, whether there is a claim, and the floor: nothing is written.
+    expect(await spent(at(40_000), false)).toEqual({ hget: 3 });
+    await backend.claimer.resume('shop', 'report', { keepWatermark: true }, signal);
+    expect(await spent(at(30_000), true)).toEqual({ hget: 1, hset: 1 });
+  });
+
+  it('is asked one command by a scan that finds nothing, however many entries it asks for', async () => {
+    const backend = new RedisBackend({ client: connection.client });
+    await backend.now(signal);
+    const entries = Array.from({ length: 5_000 }, (_, i) => ({ entryKey: `entry-${i}`, maxAttempts: 3 }));
+    const request = { namespace: 'shop', entries, claimId: 'scan', instanceId: 'i-1', ttlMs: 60_000, limit: 100 };
+    await backend.recovery.takeLapsed(request, signal);
+    const before = await scriptCalls();
+    expect(await backend.recovery.takeLapsed(request, signal)).toEqual([]);
+    const after = await scriptCalls();
+    expect([after.evalsha - before.evalsha, after.eval - before.eval]).toEqual([1, 0]);
+  });
+
   it('goes on after a restart, of which it remembers nothing: neither keys nor scripts', async () => {
     const backend = new RedisBackend({ client: connection.client });
     const guarded = new GuardedBackend(
@@ -158,6 +196,10 @@ describe.each(CLIENTS)('Redis in trouble, through $name', ({ connect }) => {
       '+hgetall',
       '+hkeys',
       '+hexists',
+      '+zadd',
+      '+zrem',
+      '+zrangebyscore',
+      '+del',
       '+time',
     ];
     await cli('acl', 'setuser', 'scheduler', 'on', '>secret', '-@all', ...rights, '+hello', '+client', '+info');
@@ -168,6 +210,16 @@ describe.each(CLIENTS)('Redis in trouble, through $name', ({ connect }) => {
       expect(await backend.warnings(signal)).toEqual([]);
       expect(await claim(backend)).toBe(true);
       expect(await backend.claimer.lastFire('shop', ['report'], signal)).toHaveProperty('size', 1);
+      const { fireKey, context } = asked({ entryKey: 'held', holds: { overlapTtlMs: 1_000, recoveryTtlMs: 1_000 } });
+      expect(await backend.claimer.claim(fireKey, context)).toBe(true);
+      expect(await backend.recovery.release(context, signal)).toBe(true);
+      const scan = { namespace: 'shop', claimId: 'scan', instanceId: 'replica-2', ttlMs: 1_000, limit: 10 };
+      const entries = [{ entryKey: 'held', maxAttempts: 2 }];
+      expect(await backend.recovery.takeLapsed({ ...scan, entries }, signal)).toHaveLength(1);
+      expect(await backend.recovery.finish({ ...context, claimId: 'scan' }, signal)).toBe(true);
+      await backend.claimer.pause('shop', 'held', signal);
+      expect(await backend.claimer.resume('shop', 'held', { keepWatermark: false }, signal)).toBeInstanceOf(Date);
+      await backend.claimer.forget('shop', 'held', signal);
       const lease = { namespace: 'shop', name: 'leader', owner: 'owner-1' };
       const grant = await backend.leases.acquire({ ...lease, ttlMs: 1_000, value: 1 }, signal);
       expect(await backend.leases.renew({ ...lease, token: grant?.token ?? 0 }, { ttlMs: 1_000 }, signal)).toBe(true);
