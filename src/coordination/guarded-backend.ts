@@ -105,9 +105,11 @@ export class GuardedBackend {
     const { claimer } = this.backend;
     if (typeof claimer.lastFire !== 'function') return undefined;
     await this.#ready();
+    let asked = false;
     const last: unknown = await this.#calls.untilFree('lastFire', (signal) => {
-      // Nothing is caught up any more: a busy store is not asked again for it.
-      if (this.#stopped) throw this.#stoppedError('lastFire');
+      // Nothing is caught up once a drain has begun: a busy store is not asked again for it.
+      if (asked && this.#stopped) throw this.#stoppedError('lastFire');
+      asked = true;
       return claimer.lastFire?.(this.settings.namespace, entryKeys, signal);
     });
     if (isMapOfFires(last)) return last;

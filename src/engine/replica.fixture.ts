@@ -4,6 +4,7 @@ import type { Claimer } from '../coordination/claimer.js';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import type { Elector } from '../coordination/elector.js';
 import { GuardedBackend } from '../coordination/guarded-backend.js';
+import { LeaseElector } from '../coordination/lease-elector.js';
 import { MemoryBackend } from '../coordination/memory/memory-backend.js';
 import { MemoryStore } from '../coordination/memory/memory-store.js';
 import type { EntryPolicies } from '../domain/entry.js';
@@ -94,6 +95,9 @@ export interface ReplicaOptions {
   readonly claimPatienceMs?: number;
   readonly drainDeadlineMs?: number;
   readonly maxConcurrentFires?: number;
+  readonly catchUpConcurrency?: number;
+  /** The backend's leader lease decides whose fires go on to their claim. */
+  readonly leadership?: boolean;
 }
 
 /** A scheduler with everything real but time and chance, and what it told. */
@@ -117,6 +121,10 @@ export function replica(options: ReplicaOptions = {}) {
   const stream = new EventStream((error) => subscriberErrors.push(error));
   const events: CronEvent[] = [];
   stream.events$.subscribe((event) => void events.push(event));
+  const leadership =
+    options.leadership === true && claims?.leases !== undefined
+      ? new LeaseElector(claims.leases, settings, { clock: own, random }, { gained: () => {}, lost: () => {} })
+      : undefined;
   const scheduler = new Scheduler({
     clock: own,
     random,
@@ -125,9 +133,11 @@ export function replica(options: ReplicaOptions = {}) {
     watched: () => stream.observed,
     drainDeadlineMs: options.drainDeadlineMs ?? 10 * SECOND,
     maxConcurrentFires: options.maxConcurrentFires ?? null,
-    elector: options.elector,
+    ...(options.catchUpConcurrency === undefined ? {} : { catchUpConcurrency: options.catchUpConcurrency }),
+    elector: options.elector ?? leadership,
     coordination: new Coordination({
       backend: claims,
+      leadership,
       guard: (claimer) => new GuardedBackend({ store: 'custom', claimer }, settings, { clock: own, random }),
     }),
     ...settings,

@@ -68,8 +68,7 @@ export class Pass {
   onReturnedLate: ((durationMs: number) => void) | undefined;
   /** Set while it waits for its place with its claim in hand, which no drain cuts: the drain deadline has passed. */
   onDeadline: (() => void) | undefined;
-  /** Of its `claimPatience`, what it spent before it asked its claim. */
-  waitedForStoreMs = 0;
+  private patientUntilMs: number | undefined;
   /** Its claim id, once it asked or holds something. */
   claimId: string | undefined;
   /** The leases that its run holds, once it has one. */
@@ -91,6 +90,15 @@ export class Pass {
   /** Its method runs now: it was called and has not returned. One that pauses before it is called again does not. */
   get methodRuns(): boolean {
     return this.running !== undefined && this.cutWait === undefined;
+  }
+
+  /**
+   * Wall clock: up to here the pass waits for its store, counted from when it first had to: `claimPatience`, and never past the entry's next instant. To be asked when the turn is over; then that instant is
+   * armed.
+   */
+  waitsUntilMs(nowMs: number, claimPatienceMs: number): number {
+    this.patientUntilMs ??= Math.min(nowMs + claimPatienceMs, this.entry.nextAtMs ?? Number.POSITIVE_INFINITY);
+    return this.patientUntilMs;
   }
 
   /** Why the entry no longer wants this pass, if it does not. */

@@ -23,8 +23,6 @@ async function claim(
   claims: NonNullable<FireEntry['claims']>,
 ): Promise<Outcome | undefined> {
   const { fire, entry } = pass;
-  const patientUntilMs = services.clock.now() + Math.max(0, services.claimPatienceMs - pass.waitedForStoreMs);
-  const overtakenAtMs = entry.nextAtMs ?? Number.POSITIVE_INFINITY;
   const claimId = services.random.uuid();
   pass.claimId = claimId;
   const request = {
@@ -33,7 +31,7 @@ async function claim(
     scheduledAt: fire.scheduledAt,
     claimId,
     schedule: entry.scheduleFingerprint,
-    untilMs: Math.min(patientUntilMs, overtakenAtMs),
+    untilMs: pass.waitsUntilMs(services.clock.now(), services.claimPatienceMs),
   };
   const holds = holdsOf(pass, services.leaseTtlMs);
   const sentAt = holds && sentNow(services.clock);

@@ -15,7 +15,6 @@ export function awaitHistory(pass: Pass, services: FireServices): undefined | Pr
 }
 
 class HistoryWait {
-  private readonly sinceMs: number;
   private readonly forget: () => void;
   private alarm: object | undefined;
   private ended = false;
@@ -26,7 +25,6 @@ class HistoryWait {
     private readonly history: HistoryGate,
     private readonly resolve: (outcome: Outcome | undefined) => void,
   ) {
-    this.sinceMs = services.clock.monotonic();
     this.forget = history.onKnown(pass.entry, () => this.end(undefined));
     pass.cutWait = () => this.end({ kind: 'canceled', reason: pass.staleness() ?? 'draining' });
     // The entry's next instant is armed when the turn is over.
@@ -36,8 +34,8 @@ class HistoryWait {
   private setLimit(): void {
     if (this.ended) return;
     const { alarms, clock, claimPatienceMs } = this.services;
-    const overtakenInMs = (this.pass.entry.nextAtMs ?? Number.POSITIVE_INFINITY) - clock.now();
-    this.alarm = alarms.set(Math.max(0, Math.min(claimPatienceMs, overtakenInMs)), () => {
+    const limitMs = Math.max(0, this.pass.waitsUntilMs(clock.now(), claimPatienceMs) - clock.now());
+    this.alarm = alarms.set(limitMs, () => {
       this.alarm = undefined;
       void this.history.look().then(() => this.end(undefined));
     });
@@ -46,11 +44,10 @@ class HistoryWait {
   private end(outcome: Outcome | undefined): void {
     if (this.ended) return;
     this.ended = true;
-    const { alarms, clock } = this.services;
+    const { alarms } = this.services;
     if (this.alarm !== undefined) alarms.cancel(this.alarm);
     this.forget();
     this.pass.cutWait = undefined;
-    this.pass.waitedForStoreMs += clock.monotonic() - this.sinceMs;
     this.resolve(outcome);
   }
 }
