@@ -8,7 +8,18 @@ for (const { name, driver } of SQLITE_DRIVERS) {
   describeCoordinationBackend(
     `SQLite through ${name}`,
     {
-      capabilities: ['repeatable', 'claimMany', 'lastFire', 'leases', 'membership', 'now'],
+      capabilities: [
+        'repeatable',
+        'claimMany',
+        'lastFire',
+        'holding',
+        'pause',
+        'forget',
+        'leases',
+        'membership',
+        'recovery',
+        'now',
+      ],
       movesClock: true,
       setUp: () => {
         const clock = new VirtualClock();

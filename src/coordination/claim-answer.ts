@@ -8,9 +8,9 @@ const SUPERSEDED: ClaimOutcome = Object.freeze({ kind: 'refused', superseded: tr
 const PAUSED: ClaimOutcome = Object.freeze({ kind: 'paused' });
 const OVERLAP: ClaimOutcome = Object.freeze({ kind: 'overlap' });
 
-/** What a store's own `claim` makes of the answer of a batch: it has no word for superseded, paused and overlap, which all say that this pass may not run. */
-export function isGranted(answer: Exclude<ClaimAnswer, CoordinationError>): boolean {
-  return answer === true || (typeof answer === 'object' && answer.granted === true);
+/** What a store's own `claim` makes of its answer in a batch: it has no word for superseded, paused and overlap, which all say that this pass may not run. */
+export function isGranted(answer: ClaimAnswer | undefined): boolean {
+  return answer === true || (typeof answer === 'object' && 'granted' in answer && answer.granted === true);
 }
 
 /** Reads what `claim` answered. Only the literal `true` grants, only the literal `false` refuses. */

@@ -6,6 +6,8 @@ import type { ClaimContext } from '../claimer.js';
 import { SQLITE_DRIVERS, temporaryFolder } from '../fixtures/stores.js';
 import { SqliteBackend, type SqliteBackendOptions } from './sqlite-backend.js';
 import { readPragma, type SqliteDatabase } from './sqlite-client.js';
+import { tablesFor } from './sqlite-schema.js';
+import { prepareStatements } from './sqlite-statements.js';
 
 const TABLES = ['cron_claim', 'cron_entry', 'cron_lease', 'cron_member'];
 
@@ -18,6 +20,12 @@ const context = (claimId: string, atMs = 0): ClaimContext => ({
   schedule: 's',
   signal: new AbortController().signal,
 });
+
+/** The text of each statement, as the backend prepares it. */
+function statementsSql(): Record<string, string> {
+  const texts: SqliteDatabase = { exec: () => undefined, prepare: (sql) => sql as never, close: () => undefined };
+  return prepareStatements(texts, tablesFor('cron_')) as never;
+}
 
 describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
   let folder: ReturnType<typeof temporaryFolder>;
@@ -223,10 +231,20 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
     });
   });
 
-  describe('leases and membership', () => {
+  describe('leases, membership, pauses and recovery', () => {
     const wanted = { namespace: 'shop', name: 'leader', owner: 'replica-1', ttlMs: 600_000 };
     const held = { namespace: 'shop', name: 'leader', owner: 'replica-1', token: 1 };
     const member = { instanceId: 'replica-1', memberName: 'pod-1' };
+    const heldClaim = { namespace: 'shop', entryKey: 'report', scheduledAt: new Date(0), claimId: 'pass-1' };
+    const scan = {
+      namespace: 'shop',
+      entries: [{ entryKey: 'report', maxAttempts: 3 }],
+      claimId: 'scan-1',
+      instanceId: 'replica-2',
+      ttlMs: 600_000,
+      limit: 10,
+    };
+    const recoverable = { ...context('pass-1'), holds: { recoveryTtlMs: 0 } };
     const calls: Record<string, (backend: SqliteBackend) => Promise<unknown>> = {
       acquire: ({ leases }) => leases.acquire(wanted),
       renew: ({ leases }) => leases.renew(held, { ttlMs: 600_000 }),
@@ -235,7 +253,16 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
       heartbeat: ({ membership }) => membership.heartbeat('shop', member, 600_000),
       members: ({ membership }) => membership.members('shop'),
       leave: ({ membership }) => membership.leave('shop', 'replica-1'),
+      pause: ({ claimer }) => claimer.pause('shop', 'other'),
+      resume: ({ claimer }) => claimer.resume('shop', 'other', { keepWatermark: false }),
+      forget: ({ claimer }) => claimer.forget('shop', 'other'),
+      'renew of a claim': ({ recovery }) => recovery.renew(heldClaim, 600_000),
+      'release of a claim': ({ recovery }) => recovery.release(heldClaim),
+      finish: ({ recovery }) => recovery.finish(heldClaim),
+      takeLapsed: ({ recovery }) => recovery.takeLapsed(scan),
     };
+    /** What an error names. */
+    const operationOf = (name: string) => name.split(' ')[0];
 
     it.each(Object.keys(calls))(
       "%s is not asked inside the application's transaction, and works after it",
@@ -243,7 +270,7 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
         const database = connection();
         const opened = await backend({ database });
         database.exec('BEGIN');
-        await expect(calls[name]?.(opened)).rejects.toMatchObject({ code: 'STORE_BUSY', operation: name });
+        await expect(calls[name]?.(opened)).rejects.toMatchObject({ code: 'STORE_BUSY', operation: operationOf(name) });
         database.exec('ROLLBACK');
         await expect(calls[name]?.(opened)).resolves.not.toThrow();
       },
@@ -251,17 +278,24 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
 
     it.each(Object.keys(calls))('%s of a backend that is not open is an error that says so', async (name) => {
       const closed = new SqliteBackend({ path: folder.file, driver: Driver });
-      await expect(calls[name]?.(closed)).rejects.toMatchObject({ code: 'COORDINATION_FAILED', operation: name });
+      await expect(calls[name]?.(closed)).rejects.toMatchObject({
+        code: 'COORDINATION_FAILED',
+        operation: operationOf(name),
+      });
     });
 
     it('while another connection holds the lock, what writes is STORE_BUSY at once, and what reads is answered', async () => {
       const opened = await backend();
       await opened.leases.acquire(wanted);
       await opened.membership.heartbeat('shop', member, 600_000);
+      await opened.claimer.claim('', recoverable);
       const blocker = connection();
       blocker.exec('BEGIN IMMEDIATE');
-      for (const name of ['acquire', 'renew', 'release', 'heartbeat', 'leave']) {
-        await expect(calls[name]?.(opened)).rejects.toMatchObject({ code: 'STORE_BUSY', operation: name });
+      for (const name of Object.keys(calls).filter((call) => call !== 'read' && call !== 'members')) {
+        await expect(calls[name]?.(opened)).rejects.toMatchObject({
+          code: 'STORE_BUSY',
+          operation: operationOf(name),
+        });
       }
       expect((await opened.leases.read('shop', ['leader'])).get('leader')).toMatchObject({
         owner: 'replica-1',
@@ -270,6 +304,44 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
       expect(await opened.membership.members('shop')).toEqual([member]);
       blocker.exec('ROLLBACK');
       expect(await opened.leases.renew(held, { ttlMs: 600_000 })).toBe(true);
+    });
+
+    it('a scan that finds nothing lapsed takes no lock, nor does a claim of an entry that is paused', async () => {
+      const opened = await backend();
+      await opened.claimer.claim('', { ...context('pass-1'), holds: { recoveryTtlMs: 600_000 } });
+      await opened.claimer.pause('shop', 'report');
+      const blocker = connection();
+      blocker.exec('BEGIN IMMEDIATE');
+      expect(await opened.recovery.takeLapsed(scan)).toEqual([]);
+      expect(await opened.claimer.claimMany([{ fireKey: '', context: context('pass-2', 1) }])).toEqual(['paused']);
+      blocker.exec('ROLLBACK');
+    });
+
+    it('a scan reads the claims that can be taken over, not those that are kept', async () => {
+      await backend();
+      const database = connection();
+      const { lapsedClaims } = statementsSql();
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${lapsedClaims}`).all('', 0, '', '[]', 1) as {
+        detail: string;
+      }[];
+      const details = plan.map(({ detail }) => detail);
+      expect(details).toContain(
+        'SEARCH c USING INDEX cron_claim_unfinished (namespace=? AND expires_ms>? AND expires_ms<?)',
+      );
+      expect(details.filter((detail) => /SCAN c|TEMP B-TREE/.test(detail))).toEqual([]);
+    });
+
+    it('a claim that was taken over stays one row, and leaves the index when it is done', async () => {
+      const clock = new VirtualClock();
+      const opened = await backend({ clock });
+      await opened.claimer.claim('', recoverable);
+      expect(await opened.recovery.takeLapsed(scan)).toMatchObject([{ attempt: 2, abandoned: false }]);
+      const rows = () =>
+        connection().prepare('SELECT claim_id, instance_id, attempt, expires_ms FROM cron_claim').all();
+      const row = { claim_id: 'scan-1', instance_id: 'replica-2', attempt: 2 };
+      expect(rows()).toMatchObject([{ ...row, expires_ms: clock.now() + 600_000 }]);
+      expect(await opened.recovery.finish({ ...heldClaim, claimId: 'scan-1' })).toBe(true);
+      expect(rows()).toMatchObject([{ ...row, expires_ms: null }]);
     });
 
     it('outlive the process, token and value included; the dead leave no row behind', async () => {
@@ -311,9 +383,17 @@ describe.each(SQLITE_DRIVERS)('SQLite through $name', ({ driver: Driver }) => {
         close: () => database.close(),
         inTransaction: false,
       };
-      const { leases } = await backend({ database: bigints });
+      const { leases, claimer, recovery } = await backend({ database: bigints });
       expect(await leases.acquire(wanted)).toEqual({ token: 1, value: null });
       expect((await leases.read('shop', ['leader'])).get('leader')?.expiresInMs).toBeGreaterThan(0);
+      const both = { ...recoverable, holds: { overlapTtlMs: 600_000, recoveryTtlMs: 0 } };
+      expect(await claimer.claimMany([{ fireKey: '', context: both }])).toEqual([{ granted: true, overlapToken: 1 }]);
+      expect(await recovery.takeLapsed(scan)).toEqual([
+        { entryKey: 'report', scheduledAt: new Date(0), attempt: 2, abandoned: false },
+      ]);
+      await claimer.pause('shop', 'report');
+      expect(await claimer.resume('shop', 'report', { keepWatermark: false })).toBeInstanceOf(Date);
+      expect((await claimer.lastFire('shop', ['report'])).get('report')?.scheduledAt.getTime()).toBeGreaterThan(0);
     });
   });
 

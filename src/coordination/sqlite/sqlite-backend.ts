@@ -15,6 +15,7 @@ import {
 } from './sqlite-client.js';
 import { SqliteLeases } from './sqlite-leases.js';
 import { SqliteMembership } from './sqlite-membership.js';
+import { SqliteRecovery } from './sqlite-recovery.js';
 import { createSchema, DEFAULT_TABLE_PREFIX, type SqliteTables, tablePrefixFault, tablesFor } from './sqlite-schema.js';
 import type { SqliteSession } from './sqlite-session.js';
 import { prepareStatements } from './sqlite-statements.js';
@@ -51,6 +52,7 @@ export class SqliteBackend implements CoordinationBackend {
   readonly claimer: SqliteClaimer;
   readonly leases: SqliteLeases;
   readonly membership: SqliteMembership;
+  readonly recovery: SqliteRecovery;
   /** The application's handle, or `undefined` if the connection is the backend's own. */
   readonly #given: SqliteDatabase | undefined;
   readonly #options: SqliteBackendOptions;
@@ -69,6 +71,7 @@ export class SqliteBackend implements CoordinationBackend {
     this.claimer = new SqliteClaimer(session, this.#clock);
     this.leases = new SqliteLeases(session, this.#clock);
     this.membership = new SqliteMembership(session, this.#clock);
+    this.recovery = new SqliteRecovery(session, this.#clock);
   }
 
   /** Creates the tables where they are missing. Rejects with `STORE_BUSY` while another connection holds the lock. */

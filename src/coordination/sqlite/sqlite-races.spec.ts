@@ -57,6 +57,31 @@ describe.each(SQLITE_DRIVERS)('ten processes on one SQLite file through $name', 
     expect(tokens.sort((a, b) => a - b)).toEqual(tokens.map((_, i) => i + 1));
   }, 60_000);
 
+  it('scan for lapsed claims at once: each is taken over by one of them, once', async () => {
+    await all('open', { path: folder.file });
+    const [first, ...others] = replicas as [ReplicaProcess, ...ReplicaProcess[]];
+    for (let round = 0; round < 10; round += 1) {
+      const left = { entryKey: 'left', atMs: round * 1_000, count: 40 };
+      expect(await first.ask('leave', left)).toEqual(new Array(40).fill('granted'));
+      const taken = (await Promise.all(others.map((replica) => replica.ask('take', left)))) as [number, number][][];
+      const sorted = taken.flat().sort(([a], [b]) => a - b);
+      expect(sorted).toEqual(Array.from({ length: 40 }, (_, i) => [round * 1_000 + i, 2]));
+      // Taken over, they are not the others' to take: nor the first one's, while their time runs.
+      expect(await all('take', left)).toEqual(replicas.map(() => []));
+    }
+  }, 120_000);
+
+  it('claim fires of one entry at once, each to hold its overlap lease: one holds it', async () => {
+    await all('open', { path: folder.file });
+    for (let round = 0; round < 20; round += 1) {
+      const entryKey = `guarded-${round}`;
+      const asked = replicas.map((replica, i) =>
+        replica.ask('claim', { entryKey, atMs: i, holds: { overlapTtlMs: 600_000 } }),
+      );
+      expect((await Promise.all(asked)).sort()).toEqual(['granted', ...new Array(REPLICAS - 1).fill('overlap')]);
+    }
+  }, 120_000);
+
   it('that join at once are all members', async () => {
     await all('open', { path: folder.file });
     await all('join');
