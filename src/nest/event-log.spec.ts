@@ -53,6 +53,34 @@ describe('the log names key and instant of', () => {
       'warn job@2026-01-01T00:01:00Z returned 9000 ms after its start, although its signal had been aborted',
     ],
     [
+      { type: 'fire.retrying', fire, attempt: 2, nextInMs: 1_999.6, error: new Error('no paper') },
+      'warn job@2026-01-01T00:01:00Z failed (attempt 2), next in 2000 ms: no paper',
+    ],
+    [
+      { type: 'fire.lease-lost', fire, lease: 'overlap', reason: 'lapsed' },
+      'warn job@2026-01-01T00:01:00Z lost its overlap lease while it runs here (lapsed); its signal was aborted',
+    ],
+    [
+      { type: 'fire.lease-lost', fire, lease: 'recovery', reason: 'taken' },
+      'warn job@2026-01-01T00:01:00Z lost its recovery lease while it runs here (taken); its signal was aborted',
+    ],
+    [
+      { type: 'fire.abandoned', fire, attempts: 5 },
+      'warn job@2026-01-01T00:01:00Z is abandoned: nobody runs it again after 5 attempts that did not come to their end',
+    ],
+    [
+      { type: 'history.unreachable', error: new Error('down') },
+      'warn The last fires of the fleet could not be read, nothing is caught up yet: down',
+    ],
+    [
+      { type: 'history.unreachable', entryKey: 'job', error: new Error('no table') },
+      'warn Nothing of job is caught up: no table',
+    ],
+    [
+      { type: 'recovery.unreachable', error: new Error('down') },
+      'warn Fires of dead replicas could not be looked for: down',
+    ],
+    [
       { type: 'entry.failed', entryKey: 'job', error: new Error('no calendar') },
       'error job is not scheduled any more, its schedule failed: no calendar',
     ],
