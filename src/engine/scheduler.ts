@@ -1,25 +1,21 @@
-import type { Clock } from '../ambient/clock.js';
 import { nextLoopTurn } from '../ambient/event-loop.js';
 import type { InstanceIdentity } from '../ambient/instance-identity.js';
-import type { Random } from '../ambient/random.js';
-import type { Elector } from '../coordination/elector.js';
 import type { LeaseElector } from '../coordination/lease-elector.js';
-import { EntryInUseError, FireRejectedError, ForgetUnavailableError, SchedulerStoppedError } from '../domain/errors.js';
+import { EntryInUseError, ForgetUnavailableError, SchedulerStoppedError } from '../domain/errors.js';
 import type { Fire } from '../domain/fire.js';
-import { manualFireKey } from '../domain/fire-key.js';
 import type { CronEvent } from '../events/cron-event.js';
 import { CatchUpTurns } from '../fire/catch-up-turns.js';
 import { type FireCounters, FireTally } from '../fire/fire-tally.js';
-import { type FireEntry, type Outcome, Pass } from '../fire/pass.js';
 import type { FireServices } from '../fire/fire-services.js';
 import { Pipeline } from '../fire/pipeline.js';
 import { Slots } from '../fire/slots.js';
-import type { Companion } from './companion.js';
-import type { Coordination } from './coordination.js';
 import { Drain } from './drain.js';
 import { Entry, type EntryDefinition } from './entry.js';
+import { EntryViews } from './entry-views.js';
+import { ManualFires } from './manual-fires.js';
+import type { SchedulerParts } from './scheduler-parts.js';
 import { EntryTable } from './entry-table.js';
-import { type EntryDetails, type EntryView, InstantsAround, nextInstants, viewOf } from './entry-view.js';
+import { type EntryDetails, type EntryView, nextInstants } from './entry-view.js';
 import { Lifecycle, type LifecycleState } from './lifecycle.js';
 import { FleetPause } from './fleet-pause.js';
 import { History } from './history.js';
@@ -27,28 +23,6 @@ import type { FoundBy } from './history-reader.js';
 import { LastRuns } from './last-runs.js';
 import { Recovery } from './recovery.js';
 import { WakeLoop } from './wake-loop.js';
-
-export interface SchedulerParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly instance: InstanceIdentity;
-  readonly emit: (event: CronEvent) => void;
-  /** Whether anybody would see an event of what merely went as planned. */
-  readonly watched: () => boolean;
-  readonly namespace: string;
-  readonly coordinationTimeoutMs: number;
-  readonly claimPatienceMs: number;
-  readonly leaseTtlMs: number;
-  readonly drainDeadlineMs: number;
-  /** Fires that run, or are on their way to it, at a time on this replica, all entries together; default `null`: no limit. */
-  readonly maxConcurrentFires?: number | null;
-  /** Caught-up fires that run at a time on this replica, all entries together; default 8. */
-  readonly catchUpConcurrency?: number;
-  readonly elector?: Elector | undefined;
-  readonly coordination: Coordination;
-  /** Starts, drains and stops with this scheduler. */
-  readonly companion?: Companion | undefined;
-}
 
 const DEFAULT_CATCH_UP_CONCURRENCY = 8;
 
@@ -66,6 +40,8 @@ export class Scheduler {
   private readonly recovery: Recovery;
   private readonly fleetPause: FleetPause;
   private readonly history: History;
+  private readonly manualFires: ManualFires;
+  private readonly views: EntryViews;
   private drainUnderWay: { readonly drain: Drain; readonly done: Promise<void> } | undefined;
 
   constructor(given: SchedulerParts) {
@@ -102,6 +78,8 @@ export class Scheduler {
       drainDeadlineMs: parts.drainDeadlineMs,
     };
     this.pipeline = new Pipeline(services);
+    this.manualFires = new ManualFires(parts, (pass) => this.pipeline.send(pass));
+    this.views = new EntryViews(this.table, this.pipeline, parts.clock);
     this.recovery = new Recovery(services, (pass) => this.pipeline.send(pass));
     this.fleetPause = new FleetPause(parts.emit, () => this.eventBase());
     this.history = new History({
@@ -252,22 +230,17 @@ export class Scheduler {
 
   /** Runs the entry here and now, without jitter, elector or claimer. A refusal is told by its event. @throws EntryNotFoundError, SchedulerStoppedError */
   trigger(key: string): Fire {
-    return this.fireManually(key, 'trigger', undefined);
+    this.refuseWhenEnding('trigger');
+    return this.manualFires.trigger(this.table.get(key));
   }
 
   /**
    * As `trigger`, and waits: resolves with what the method returned, rejects with what it threw.
    * @throws EntryNotFoundError, SchedulerStoppedError, FireRejectedError, TimeoutError
    */
-  triggerAndWait(key: string): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const fire = this.fireManually(key, 'triggerAndWait', (outcome, { fireKey }) => {
-        if (outcome.kind === 'completed') resolve(outcome.value);
-        else if (outcome.kind === 'failed') reject(outcome.error);
-        else reject(new FireRejectedError(key, fireKey, outcome.reason));
-      });
-      return fire;
-    });
+  async triggerAndWait(key: string): Promise<unknown> {
+    this.refuseWhenEnding('triggerAndWait');
+    return this.manualFires.triggerAndWait(this.table.get(key));
   }
 
   /** @throws EntryNotFoundError */
@@ -276,25 +249,17 @@ export class Scheduler {
   }
 
   list(): EntryView[] {
-    const running = this.runningByEntry();
-    return [...this.table.all()].map((entry) => viewOf(entry, running.get(entry) ?? 0));
+    return this.views.list();
   }
 
   /** As `list`, with the instants around now, which for very many entries take a while to compute. */
   snapshot(): EntryDetails[] {
-    const running = this.runningByEntry();
-    const instants = new InstantsAround(this.parts.clock.now());
-    return [...this.table.all()].map((entry) => ({
-      ...viewOf(entry, running.get(entry) ?? 0),
-      ...instants.of(entry.schedule),
-    }));
+    return this.views.details();
   }
 
   /** One entry, with the instants around now. @throws EntryNotFoundError */
   view(key: string): EntryDetails {
-    const entry = this.table.get(key);
-    const running = this.runningByEntry().get(entry) ?? 0;
-    return { ...viewOf(entry, running), ...new InstantsAround(this.parts.clock.now()).of(entry.schedule) };
+    return this.views.detailsOf(this.table.get(key));
   }
 
   /** What became of fires on this replica since it started, all entries together, also those that were removed. */
@@ -320,7 +285,11 @@ export class Scheduler {
       this.parts.coordination.drain();
       // Known before it is told: a subscriber that drains in answer gets this same promise.
       this.drainUnderWay = { drain, done: this.end(drain) };
-      this.parts.emit({ type: 'scheduler.draining', ...this.eventBase(), running: this.runningMethods() });
+      this.parts.emit({
+        type: 'scheduler.draining',
+        ...this.eventBase(),
+        running: this.views.running + (this.parts.companion?.running ?? 0),
+      });
     }
     return this.drainUnderWay.done;
   }
@@ -343,32 +312,6 @@ export class Scheduler {
     this.parts.emit({ type: 'scheduler.stopped', ...this.eventBase(), aborted });
   }
 
-  private fireManually(
-    key: string,
-    operation: string,
-    onEnd: ((outcome: Outcome, fire: Fire) => void) | undefined,
-  ): Fire {
-    this.refuseWhenEnding(operation);
-    const entry = this.table.get(key);
-    const nowMs = this.parts.clock.now();
-    const fire: Fire = {
-      entryKey: key,
-      fireKey: manualFireKey(key, nowMs, this.parts.random.uuid()),
-      scheduledAt: new Date(nowMs),
-      origin: 'manual',
-    };
-    this.pipeline.send(new Pass(fire, entry, entry.generation, onEnd && ((outcome) => onEnd(outcome, fire))));
-    return fire;
-  }
-
-  /** Methods that run now, by entry. */
-  private runningByEntry(): ReadonlyMap<FireEntry, number> {
-    const running = new Map<FireEntry, number>();
-    for (const { methodRuns, entry } of this.pipeline.passes)
-      if (methodRuns) running.set(entry, (running.get(entry) ?? 0) + 1);
-    return running;
-  }
-
   /** The lease that decides which replica's fires go on to their claim, where the library's own does. */
   private get leadershipGate(): LeaseElector | undefined {
     const { leadership } = this.parts.coordination;
@@ -389,12 +332,6 @@ export class Scheduler {
 
   private cutWaits(entry: Entry): void {
     for (const pass of [...this.pipeline.passes]) if (pass.entry === entry) pass.cutWait?.();
-  }
-
-  private runningMethods(): number {
-    let running = this.parts.companion?.running ?? 0;
-    for (const pass of this.pipeline.passes) if (pass.methodRuns) running += 1;
-    return running;
   }
 
   private tell(event: CronEvent, emit: (event: CronEvent) => void): void {
