@@ -31,7 +31,7 @@ import type { RedisSession } from './redis-session.js';
 
 /** So many claims hold the server for less than a millisecond. */
 const CLAIMS_PER_SCRIPT = 200;
-/** And so many that take leases with them, which write up to three keys each. */
+/** So many that take leases with them hold it about as long: each writes up to three keys. */
 const HOLDING_CLAIMS_PER_SCRIPT = 100;
 const READS_PER_SCRIPT = 500;
 
