@@ -1,9 +1,7 @@
 import { ApplicationProcess } from '../application-process.js';
+import { Waits } from '../waits.js';
 import type { KeptEffect } from './effect.js';
 import type { FromReplica, Order, TaskReplicaSettings } from './messages.js';
-
-/** For any one step, the start of all processes too; a step takes a few seconds at most on a quiet machine. */
-const STEP_LIMIT_MS = 60_000;
 
 /** What is known of a fleet of processes by what they tell. */
 export class TaskFleet {
@@ -14,7 +12,10 @@ export class TaskFleet {
   private readonly processes = new Map<string, ApplicationProcess<Order, FromReplica>>();
   private readonly members = new Map<string, readonly string[]>();
   private readonly homes = new Map<string, { readonly home: string | null; readonly atMs: number }>();
-  private readonly waiting = new Set<() => void>();
+  private readonly waits = new Waits({
+    dead: () => [...this.live].find((name) => !this.of(name).running),
+    state: () => this.state(),
+  });
 
   start(settings: TaskReplicaSettings, script: string, env: NodeJS.ProcessEnv): void {
     const { name } = settings;
@@ -25,9 +26,9 @@ export class TaskFleet {
       if (message.type === 'members') this.members.set(name, message.members);
       if (message.type === 'home') this.homes.set(name, message);
       if (message.type === 'effect') this.effects.push(message.effect);
-      this.look();
+      this.waits.look();
     });
-    void replica.ended.then(() => this.look());
+    void replica.ended.then(() => this.waits.look());
   }
 
   of(name: string): ApplicationProcess<Order, FromReplica> {
@@ -36,27 +37,7 @@ export class TaskFleet {
 
   /** Resolves with the first answer of `found` that is one; looked for at each message. Rejects if a live process ends, or nothing comes in time. */
   until<T>(what: string, found: () => T | undefined): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const done = () => {
-        clearTimeout(limit);
-        this.waiting.delete(look);
-      };
-      const fail = (why: string) => {
-        done();
-        reject(new Error(`${why} while waiting until ${what}. ${this.state()}`));
-      };
-      const look = () => {
-        const dead = [...this.live].find((name) => !this.of(name).running);
-        if (dead !== undefined) return fail(`Process ${dead} ended`);
-        const answer = found();
-        if (answer === undefined) return;
-        done();
-        resolve(answer);
-      };
-      const limit = setTimeout(() => fail('Time was up'), STEP_LIMIT_MS);
-      this.waiting.add(look);
-      look();
-    });
+    return this.waits.until(what, found);
   }
 
   /** The singleton's home, once every live process sees just the live ones, and the same home. */
@@ -100,10 +81,6 @@ export class TaskFleet {
 
   async end(): Promise<void> {
     await Promise.all([...this.processes.values()].map((replica) => replica.kill()));
-  }
-
-  private look(): void {
-    for (const look of [...this.waiting]) look();
   }
 
   private state(): string {

@@ -1,0 +1,3 @@
+import { recoveryInProcesses } from './recovery.suite.js';
+
+recoveryInProcesses('sqlite');
