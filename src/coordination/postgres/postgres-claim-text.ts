@@ -121,10 +121,12 @@ ${OUTCOME}`;
 export function holdingClaimText(tables: PostgresTables): string {
   const { claim, lease } = tables;
   const columns = ', lease, overlap_ttl_ms, recovery_ttl_ms';
-  const recoverable = 's.recovery_ttl_ms IS NOT NULL AND o.name IS NULL';
+  // Asked of a hash of `held`; joined with it, a thousand claims would each walk a thousand leases.
+  const recoverable = `s.recovery_ttl_ms IS NOT NULL AND NOT (s.overlap_ttl_ms IS NOT NULL
+      AND (s.namespace, s.lease COLLATE "C") IN (SELECT namespace, name FROM held WHERE by_another))`;
   return `${steps(tables, columns, ', $9::text::text[], $10::text::bigint[], $11::text::bigint[]')},
 held AS (
-  SELECT l.namespace, l.name, l.owner, l.expires_ms
+  SELECT l.namespace, l.name, l.owner <> s.claim_id COLLATE "C" AND l.expires_ms > s.now_ms AS by_another
   FROM seen AS s JOIN head AS h ON h.namespace = s.namespace AND h.entry_key = s.entry_key
     JOIN ${lease} AS l ON l.namespace = s.namespace AND l.name = s.lease COLLATE "C"
   WHERE s.answer IS NULL AND s.overlap_ttl_ms IS NOT NULL AND s.recovery_ttl_ms IS NOT NULL
@@ -135,8 +137,6 @@ won AS (
   SELECT s.namespace, s.entry_key, s.instant_ms, s.claim_id, s.instance_id, s.now_ms,
     CASE WHEN ${recoverable} THEN 1 END, CASE WHEN ${recoverable} THEN s.now_ms + s.recovery_ttl_ms END
   FROM seen AS s JOIN head AS h ON h.namespace = s.namespace AND h.entry_key = s.entry_key
-    LEFT JOIN held AS o ON s.overlap_ttl_ms IS NOT NULL AND o.namespace = s.namespace AND o.name = s.lease COLLATE "C"
-      AND o.owner <> s.claim_id COLLATE "C" AND o.expires_ms > s.now_ms
   WHERE ${MAY_BE_MADE}
   ORDER BY s.namespace, s.entry_key, s.instant_ms
   ${UNLESS_THERE}
