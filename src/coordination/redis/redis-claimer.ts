@@ -43,6 +43,14 @@ interface ClaimCall {
   words(said: string): ArrayLike<string>;
 }
 
+/** What all scripts of one `claimMany` have in common. */
+interface Turn {
+  /** By place. */
+  readonly answers: ClaimAnswer[];
+  readonly askedAtMs: number;
+  readonly signal: AbortSignal;
+}
+
 const PLAIN: ClaimCall = {
   script: CLAIM_SCRIPT,
   keys: (asks) => asks.map(({ name }) => name),
@@ -90,10 +98,9 @@ export class RedisClaimer implements Claimer {
     }
     asks.sort(byInstant);
 
+    const turn: Turn = { answers, askedAtMs: this.session.monotonicMs(), signal };
     const outcomes =
-      holders.size === 0
-        ? await this.#claimPlain(asks, answers, signal)
-        : await this.#claimApart(asks, holders, answers, signal);
+      holders.size === 0 ? await this.#claimPlain(asks, turn) : await this.#claimApart(asks, holders, turn);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed === undefined) return answers;
     if (outcomes.every(({ status }) => status === 'rejected') && asks.length === claims.length) throw failed.reason;
@@ -151,9 +158,9 @@ export class RedisClaimer implements Claimer {
     await this.session.run({ script: FORGET_SCRIPT, keys, args: [entryKey], bucket, operation: 'forget', signal });
   }
 
-  #claimPlain(asks: readonly Ask[], answers: ClaimAnswer[], signal: AbortSignal) {
+  #claimPlain(asks: readonly Ask[], turn: Turn) {
     return runInBatches(this.session, asks, CLAIMS_PER_SCRIPT, (batch, bucket) =>
-      this.#decide(PLAIN, batch, bucket, answers, signal),
+      this.#decide(PLAIN, batch, bucket, turn),
     );
   }
 
@@ -161,18 +168,17 @@ export class RedisClaimer implements Claimer {
   async #claimApart(
     asks: readonly Ask[],
     holders: ReadonlySet<string>,
-    answers: ClaimAnswer[],
-    signal: AbortSignal,
+    turn: Turn,
   ): Promise<PromiseSettledResult<void>[]> {
     const plain = asks.filter(({ name }) => !holders.has(name));
     const holding = byBucket(asks.filter(({ name }) => holders.has(name))).map(async (group) => {
       // One after the other: through a pool the later script could overtake, and the later instant would have the lease.
       for (const batch of slices(group, HOLDING_CLAIMS_PER_SCRIPT)) {
-        await this.#decide(HOLDING, batch, (batch[0] as Ask).bucket, answers, signal);
+        await this.#decide(HOLDING, batch, (batch[0] as Ask).bucket, turn);
       }
     });
     const [ofPlain, ofHolding] = await Promise.all([
-      plain.length === 0 ? [] : this.#claimPlain(plain, answers, signal),
+      plain.length === 0 ? [] : this.#claimPlain(plain, turn),
       Promise.allSettled(holding),
     ]);
     return [...ofPlain, ...ofHolding];
@@ -182,8 +188,7 @@ export class RedisClaimer implements Claimer {
     call: ClaimCall,
     batch: readonly Ask[],
     bucket: number,
-    answers: ClaimAnswer[],
-    signal: AbortSignal,
+    { answers, askedAtMs, signal }: Turn,
   ): Promise<void> {
     const { maxClockSkewMs, retentionMs } = this.settings;
     let open = batch;
@@ -192,7 +197,7 @@ export class RedisClaimer implements Claimer {
         script: call.script,
         keys: call.keys(open),
         args: [String(maxClockSkewMs), String(retentionMs), ...call.args(open)],
-        ...{ bucket, operation: 'claim', signal },
+        ...{ bucket, operation: 'claim', signal, askedAtMs },
       });
       const words = call.words(said);
       const later: Ask[] = [];

@@ -70,13 +70,14 @@ export class RedisRecovery implements RecoveryStore {
     );
     const indexes = indexesOf(request.namespace, mostAttempts.keys());
     const taken: LapsedClaim[] = [];
+    const askedAtMs = this.session.monotonicMs();
     try {
       while (taken.length < request.limit) {
         const wanted = request.limit - taken.length;
         await this.#read(indexes, wanted, mostAttempts, signal);
         const candidates = longestLapsed(indexes, wanted);
         if (candidates.length === 0) break;
-        taken.push(...(await this.#take(candidates, request, mostAttempts, signal)));
+        taken.push(...(await this.#take(candidates, request, mostAttempts, askedAtMs, signal)));
       }
     } catch (cause) {
       if (taken.length === 0) throw cause;
@@ -112,6 +113,7 @@ export class RedisRecovery implements RecoveryStore {
     candidates: readonly Candidate[],
     { namespace, claimId, instanceId, ttlMs }: TakeLapsedRequest,
     mostAttempts: ReadonlyMap<string, number>,
+    askedAtMs: number,
     signal: AbortSignal,
   ): Promise<LapsedClaim[]> {
     const words = new Map<Candidate, string>();
@@ -121,7 +123,7 @@ export class RedisRecovery implements RecoveryStore {
         script: TAKE_LAPSED_SCRIPT,
         keys: batch.flatMap(({ entryKey, index }) => [entryName(namespace, entryKey), index.name]),
         args: [...shared, ...batch.flatMap((one) => [one.instant, one.member, String(mostAttempts.get(one.entryKey))])],
-        ...{ bucket, operation: 'takeLapsed', signal },
+        ...{ bucket, operation: 'takeLapsed', signal, askedAtMs },
       });
       const answered = said.split(',');
       for (const [i, candidate] of batch.entries()) words.set(candidate, answered[i] as string);

@@ -55,6 +55,17 @@ describe('a script sent to Redis', () => {
     expect(deadlines).toHaveLength(2);
   });
 
+  it('has the time that is left since the caller began to wait, where it is not the first of its call', async () => {
+    const { redis, clock, deadlines } = session();
+    await redis.now(signal);
+    const askedAtMs = redis.monotonicMs();
+    await clock.advance(4_000);
+    await redis.run({ ...ask, askedAtMs });
+    expect(deadlines[1]).toBe(STORE_MS + 5_000);
+    await clock.advance(2_000);
+    await expect(redis.run({ ...ask, askedAtMs })).rejects.toMatchObject({ code: 'COORDINATION_FAILED' });
+  });
+
   it('is sent once more when it was late by the clock of the store alone', async () => {
     const { redis, server, deadlines } = session();
     await redis.now(signal);

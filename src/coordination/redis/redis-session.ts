@@ -15,6 +15,8 @@ export interface RedisAsk {
   readonly bucket?: number;
   readonly operation: string;
   readonly signal: AbortSignal;
+  /** When the caller began to wait, by `RedisSession.monotonicMs`, where this is not its first script: the time for one call is counted from there. */
+  readonly askedAtMs?: number;
   /** Does its work however late the store executes it: what gives something back is never late. Default false. */
   readonly evenIfLate?: boolean;
 }
@@ -57,7 +59,7 @@ export class RedisSession {
 
   /** Rejects with the client's error, or with `COORDINATION_FAILED` if the store executed the script too late, and so did nothing. */
   async run(ask: RedisAsk): Promise<RedisAnswer> {
-    const sentAtMs = this.clock.monotonic();
+    const sentAtMs = ask.askedAtMs ?? this.clock.monotonic();
     if (ask.evenIfLate !== true && this.#last === undefined) await this.now(ask.signal);
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#send(ask, ask.evenIfLate === true ? undefined : this.#deadline(ask, sentAtMs));
@@ -66,6 +68,11 @@ export class RedisSession {
       const waitedMs = this.clock.monotonic() - sentAtMs;
       if (attempt === 2 || waitedMs > this.withinMs) throw tooLate(ask.operation, waitedMs);
     }
+  }
+
+  /** For `askedAtMs`. */
+  monotonicMs(): number {
+    return this.clock.monotonic();
   }
 
   /** The store's clock, milliseconds since the epoch; on a Cluster that of any node. */

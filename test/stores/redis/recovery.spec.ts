@@ -217,6 +217,31 @@ describe('lapsed claims in Redis', () => {
     expect(words(await take(keys))).toEqual(['b']);
   });
 
+  it('are made for all entries of a turn, also where more of them must be swept than one script does', async () => {
+    // In one bucket, and with endings by which all of them come to their sweeps in the same turn.
+    const keys = Array.from({ length: 400 }, (_, i) => `${i}-due`).filter((key) => bucketOf(key) === 3);
+    expect(keys.length).toBeGreaterThan(8);
+    for (let turn = 0; turn < 60; turn += 1) {
+      const claims = keys
+        .slice(0, 12)
+        .flatMap((entryKey) =>
+          Array.from({ length: 5 }, (_, i) =>
+            asked({
+              entryKey,
+              scheduledAt: new Date(startMs + turn * 5 + i),
+              holds: { overlapTtlMs: 1, recoveryTtlMs: 1 },
+            }),
+          ),
+        );
+      await clock.advance(SECOND);
+      const answers = await backend.claimer.claimMany(claims, signal);
+      expect(answers.filter((answer) => answer instanceof Error || answer === false)).toEqual([]);
+      const granted = answers.filter((answer) => typeof answer === 'object');
+      expect(granted).toEqual(granted.map(() => ({ granted: true, overlapToken: turn + 1 })));
+      expect(granted).toHaveLength(claims.length / 5);
+    }
+  });
+
   it('a life that is no number is refused, and not sent', async () => {
     const claims = [Number.NaN, Number.POSITIVE_INFINITY].flatMap((ttlMs) => [
       asked({ entryKey: 'a', holds: { overlapTtlMs: ttlMs } }),
@@ -277,21 +302,21 @@ describe('on a real clock', () => {
     await pool.connect();
     try {
       const { claimer } = new RedisBackend({ client: pool });
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const namespace = namespaceOf('pool');
         const nowMs = Date.now();
-        // Latest first, and one in ten that asks for nothing.
-        const claims = Array.from({ length: 350 }, (_, i) =>
+        // Latest first, and every second one asks for nothing.
+        const claims = Array.from({ length: 700 }, (_, i) =>
           asked({
             ...{ namespace, scheduledAt: new Date(nowMs - i) },
-            ...(i % 10 === 5 ? {} : { holds: { overlapTtlMs: MINUTE } }),
+            ...(i % 2 === 0 ? {} : { holds: { overlapTtlMs: MINUTE } }),
           }),
         );
         const answers = await claimer.claimMany(claims, signal);
         // They ascend in the store, so that what it removes as too many is never one that is still to come.
         expect(answers).toEqual(
           claims.map(({ context: { holds } }, i) =>
-            holds === undefined ? true : i === 349 ? { granted: true, overlapToken: 1 } : 'overlap',
+            holds === undefined ? true : i === 699 ? { granted: true, overlapToken: 1 } : 'overlap',
           ),
         );
         await claimer.forget(namespace, 'report', signal);
