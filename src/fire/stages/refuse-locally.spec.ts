@@ -19,7 +19,9 @@ function queueing(options: Parameters<typeof pipelineOf>[0] = {}, policies: Para
 describe("overlap 'queue'", () => {
   it('lets one fire wait for the end of the earlier one; those that come meanwhile are rejected', async () => {
     const { clock, send, story, entry, calls, pipeline } = queueing();
-    for (let i = 0; i < 4; i++) send(entry);
+    send(entry);
+    const waited = send(entry);
+    for (let i = 0; i < 2; i++) send(entry);
     await clock.settle();
     expect(story()).toEqual(['started', 'rejected overlap', 'rejected overlap']);
     // Without a slot, or the second would keep a third away for longer than it has to.
@@ -27,6 +29,8 @@ describe("overlap 'queue'", () => {
     calls[0]?.answer();
     await clock.settle();
     expect(story().slice(3)).toEqual(['completed', 'started']);
+    // Its wait is over: a drain has nothing to cut, and counts its method as running.
+    expect([waited.cutWait, waited.methodRuns]).toEqual([undefined, true]);
     send(entry);
     await clock.settle();
     calls[1]?.answer();
