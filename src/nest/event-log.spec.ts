@@ -84,6 +84,11 @@ describe('the log names key and instant of', () => {
       { type: 'entry.failed', entryKey: 'job', error: new Error('no calendar') },
       'error job is not scheduled any more, its schedule failed: no calendar',
     ],
+    [
+      { type: 'entry.paused', entryKey: 'job', scope: 'fleet' },
+      'log job is paused over the fleet, until it is resumed there',
+    ],
+    [{ type: 'entry.resumed', entryKey: 'job', scope: 'fleet' }, 'log job is resumed over the fleet'],
     [{ type: 'scheduler.draining', running: 2 }, 'log draining, 2 running'],
     [{ type: 'scheduler.stopped', aborted: 0 }, 'log stopped'],
     [{ type: 'scheduler.stopped', aborted: 2 }, 'warn stopped; 2 running methods were aborted at the deadline'],
@@ -101,6 +106,8 @@ describe('no line is written for what goes as planned: on a replica that lost, n
     [{ type: 'fire.completed', fire, durationMs: 1 }],
     [{ type: 'fire.canceled', fire, reason: 'draining' }],
     [{ type: 'entry.scheduled', entryKey: 'job', nextAt: null }],
+    [{ type: 'entry.paused', entryKey: 'job', scope: 'replica' }],
+    [{ type: 'entry.resumed', entryKey: 'job', scope: 'replica' }],
   ])('%j', (event) => {
     expect(written(event)).toEqual([]);
   });

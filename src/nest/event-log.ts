@@ -57,6 +57,16 @@ export class EventLog {
       case 'recovery.unreachable':
         this.log.warn(`Fires of dead replicas could not be looked for: ${messageOf(event.error)}`);
         return;
+      case 'entry.paused':
+      case 'entry.resumed':
+        // Over the fleet it outlasts this process: somebody will ask who did it, and when.
+        if (event.scope === 'fleet')
+          this.log.log(
+            event.type === 'entry.paused'
+              ? `${event.entryKey} is paused over the fleet, until it is resumed there`
+              : `${event.entryKey} is resumed over the fleet`,
+          );
+        return;
       case 'entry.failed':
         this.log.error(`${event.entryKey} is not scheduled any more, its schedule failed`, event.error);
         return;
@@ -114,8 +124,6 @@ export class EventLog {
       case 'scheduler.started':
       case 'entry.scheduled':
       case 'entry.removed':
-      case 'entry.paused':
-      case 'entry.resumed':
       case 'fire.canceled':
       case 'fire.started':
       case 'fire.completed':
