@@ -2,7 +2,7 @@ import type { Capability } from './capabilities.js';
 import type { OpenedStore } from './open-store.js';
 
 /** What of a backend a rule is about; the suite goes through them in this order. */
-export type Layer = 'backend' | 'claims' | 'leases' | 'membership' | 'overlap' | 'pause' | 'forget' | 'recovery';
+export type Layer = 'backend' | 'claims' | 'leases' | 'membership' | 'overlap' | 'pause' | 'recovery' | 'forget';
 
 /** One rule of a layer. It throws where a backend breaks it. */
 export interface ConformanceRule {

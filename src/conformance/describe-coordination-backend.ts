@@ -26,8 +26,8 @@ const LAYERS: readonly Layer[] = [
   'membership',
   'overlap',
   'pause',
-  'forget',
   'recovery',
+  'forget',
 ];
 
 /**

@@ -107,8 +107,8 @@ export const CONFORMANCE_RULES: readonly ConformanceRule[] = [
   ),
   ...OVERLAP_RULES,
   ...PAUSE_RULES,
-  ...FORGET_RULES,
   ...RECOVERY_RULES,
+  ...FORGET_RULES,
 ];
 
 function declaredPart<T>(part: T | undefined, name: Capability): T {
