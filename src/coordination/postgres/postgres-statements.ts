@@ -200,6 +200,7 @@ SELECT attempt FROM released`,
 
     // Walks the index of unfinished claims from the one that lapsed first, up to the limit. A row that another scan, or a renewal, has locked is passed over; one that was
     // written since the snapshot is looked at again in its newest version. So no claim is taken twice, and no scan waits.
+    // IS TRUE keeps the entries a hash that each row is looked up in; as a join they may be walked once for each lapsed claim of an entry that is not asked for.
     takeLapsed: `
 WITH clock AS (SELECT ${NOW} AS now_ms),
 asked AS (
@@ -212,7 +213,7 @@ runnable AS MATERIALIZED (
 lapsed AS (
   SELECT c.entry_key, c.instant_ms, c.expires_ms FROM ${claim} AS c
   WHERE c.namespace = $1::text AND c.expires_ms <= (SELECT now_ms FROM clock)
-    AND c.instance_id <> $5::text AND c.entry_key IN (SELECT entry_key FROM runnable)
+    AND c.instance_id <> $5::text AND (c.entry_key IN (SELECT entry_key FROM runnable)) IS TRUE
   ORDER BY c.expires_ms LIMIT $7::text::bigint FOR NO KEY UPDATE SKIP LOCKED
 ),
 taken AS (
