@@ -62,7 +62,7 @@ describe(`Redis beside the memory store: holds, recovery, pause and forgetting (
       const batch = new Map<string, Claim>();
       for (let i = 0; i < 6; i += 1) {
         const entryKey = KEYS[pick(KEYS.length)] as string;
-        const back = [0, 0, 0, 0, 1, 2, pick(60), -3][pick(8)] as number;
+        const back = [0, 0, 0, 0, 1, 2, pick(60), -3, -2, -1][pick(10)] as number;
         const claim = asked({
           ...{ entryKey, scheduledAt: new Date((Math.floor(clock.now() / SECOND) - back) * SECOND) },
           ...{ claimId: `pass-${pick(3)}`, instanceId: `replica-${pick(3)}`, schedule: `schedule-${pick(3)}` },

@@ -102,6 +102,17 @@ describe('lapsed claims in Redis', () => {
     expect(rest).toHaveLength(2 * instants.length);
   });
 
+  it('are taken without a gap where every second one may not be', async () => {
+    const instants = Array.from({ length: 300 }, (_, i) => new Date(startMs - i * SECOND));
+    const claims = instants.map((scheduledAt, i) =>
+      asked({ scheduledAt, instanceId: `replica-${1 + (i % 2)}`, holds: { recoveryTtlMs: SECOND + i } }),
+    );
+    expect(await backend.claimer.claimMany(claims, signal)).toEqual(claims.map(() => true));
+    await clock.advance(MINUTE);
+    const taken = await take(['report'], { limit: 120 });
+    expect(taken.map(({ scheduledAt }) => scheduledAt)).toEqual(instants.filter((_, i) => i % 2 === 0).slice(0, 120));
+  });
+
   it('outlive the sweep for their number: the floor rises over what was removed, and their own instant is not granted again', async () => {
     const { held, again } = await recoverable({});
     const later = async (count: number, from: number) => {
@@ -222,17 +233,15 @@ describe('lapsed claims in Redis', () => {
     const keys = Array.from({ length: 400 }, (_, i) => `${i}-due`).filter((key) => bucketOf(key) === 3);
     expect(keys.length).toBeGreaterThan(8);
     for (let turn = 0; turn < 60; turn += 1) {
-      const claims = keys
-        .slice(0, 12)
-        .flatMap((entryKey) =>
-          Array.from({ length: 5 }, (_, i) =>
-            asked({
-              entryKey,
-              scheduledAt: new Date(startMs + turn * 5 + i),
-              holds: { overlapTtlMs: 1, recoveryTtlMs: 1 },
-            }),
-          ),
-        );
+      const claims = keys.slice(0, 12).flatMap((entryKey) =>
+        Array.from({ length: 5 }, (_, i) =>
+          asked({
+            entryKey,
+            scheduledAt: new Date(startMs + turn * 5 + i),
+            holds: { overlapTtlMs: 1, recoveryTtlMs: 1 },
+          }),
+        ),
+      );
       await clock.advance(SECOND);
       const answers = await backend.claimer.claimMany(claims, signal);
       expect(answers.filter((answer) => answer instanceof Error || answer === false)).toEqual([]);
