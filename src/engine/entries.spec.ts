@@ -124,6 +124,14 @@ describe('entries', () => {
     expect(clock.monotonic()).toBe(0);
   });
 
+  it('in great number are left out from where a drain begins', async () => {
+    const { scheduler } = replica();
+    const added = scheduler.addAll(Array.from({ length: 2_500 }, (_, i) => definition(`entry-${i}`, every(HOUR))));
+    void scheduler.drain();
+    await added;
+    expect(scheduler.list()).toHaveLength(1_000);
+  });
+
   it('10,000 added and removed leave no entry, nothing armed and no timer', async () => {
     const { clock, scheduler, events } = replica();
     scheduler.start();

@@ -5,23 +5,23 @@ import { EntryInUseError, ForgetUnavailableError, SchedulerStoppedError } from '
 import type { Fire } from '../domain/fire.js';
 import type { CronEvent } from '../events/cron-event.js';
 import { CatchUpTurns } from '../fire/catch-up-turns.js';
-import { type FireCounters, FireTally } from '../fire/fire-tally.js';
 import type { FireServices } from '../fire/fire-services.js';
+import { type FireCounters, FireTally } from '../fire/fire-tally.js';
 import { Pipeline } from '../fire/pipeline.js';
 import { Slots } from '../fire/slots.js';
 import { Drain } from './drain.js';
 import { Entry, type EntryDefinition } from './entry.js';
-import { EntryViews } from './entry-views.js';
-import { ManualFires } from './manual-fires.js';
-import type { SchedulerParts } from './scheduler-parts.js';
 import { EntryTable } from './entry-table.js';
 import { type EntryDetails, type EntryView, nextInstants } from './entry-view.js';
-import { Lifecycle, type LifecycleState } from './lifecycle.js';
+import { EntryViews } from './entry-views.js';
 import { FleetPause } from './fleet-pause.js';
 import { History } from './history.js';
 import type { FoundBy } from './history-reader.js';
 import { LastRuns } from './last-runs.js';
+import { Lifecycle, type LifecycleState } from './lifecycle.js';
+import { ManualFires } from './manual-fires.js';
 import { Recovery } from './recovery.js';
+import type { SchedulerParts } from './scheduler-parts.js';
 import { WakeLoop } from './wake-loop.js';
 
 const DEFAULT_CATCH_UP_CONCURRENCY = 8;
@@ -134,13 +134,15 @@ export class Scheduler {
     if (this.leadershipGate?.leads ?? true) this.history.begin([entry], 'start');
   }
 
-  /** Adds many entries and lets the event loop turn in between. */
+  /** Adds many entries and lets the event loop turn in between; the rest is left out when a drain begins meanwhile. */
   async addAll(definitions: Iterable<EntryDefinition>): Promise<void> {
     let added = 0;
     for (const definition of definitions) {
       this.add(definition);
       added += 1;
-      if (added % ADDED_PER_STRETCH === 0) await nextLoopTurn();
+      if (added % ADDED_PER_STRETCH > 0) continue;
+      await nextLoopTurn();
+      if (this.lifecycle.ending) return;
     }
   }
 

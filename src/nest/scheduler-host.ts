@@ -85,6 +85,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
     this.collectedTasks = collectTasks(methods, this.options, faults, added);
     for (const method of methods) faults.push(...this.enhancers.faults(method));
     if (faults.length > 0) throw new ConfigurationError(faults);
+    if (this.closed) return;
     for (const { entry, schedule, options } of this.collected) this.registry.adopt(entry.key, schedule, options);
     const { globalEnhancers } = this.options;
     await this.scheduler.addAll(
@@ -98,7 +99,12 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
           run: this.invocation.of(method, { globalEnhancers, refusal: refusedFire }),
         })),
     );
-    this.addTasks();
+    if (!this.closed) this.addTasks();
+  }
+
+  /** An application may be closed while it starts, as by a SIGTERM: then there is nothing left to start, and that is no error. */
+  private get closed(): boolean {
+    return this.scheduler.state === 'draining' || this.scheduler.state === 'stopped';
   }
 
   private addTasks(): void {
@@ -111,6 +117,7 @@ export class SchedulerHost implements OnModuleInit, OnApplicationBootstrap, OnMo
   }
 
   onApplicationBootstrap(): void {
+    if (this.closed) return;
     if (this.options.enabled) this.scheduler.start();
     const log = new StartLog(this.log, this.options, this.scheduler, this.backend, this.elector);
     log.entries(this.collected);
