@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
 import { type PgBouncer, startPgBouncer } from '../../servers/pgbouncer.js';
 import { type PostgresServer, startPostgres } from '../../servers/postgres.js';
-import { claimOf, openReplica, type Replica } from './replicas.js';
+import { claimOf, holdingClaimOf, openReplica, type Replica } from './replicas.js';
 
 const ZONES = ['UTC', 'Asia/Tokyo', 'America/New_York', 'Pacific/Chatham'];
 
@@ -72,6 +72,40 @@ describe('behind a pooler in transaction mode, which gives each statement anothe
     }
     expect(signal.aborted).toBe(false);
   }, 60_000);
+
+  it('a run keeps its overlap lease and its claim; left alone, its claim is taken by one replica, and the run is told', async () => {
+    const [owner, ...others] = await Promise.all(ZONES.map((_, i) => replica(bouncer.urlWith(`zone_${i}`))));
+    const { backend } = owner as Replica;
+    const at = Date.now();
+    const holds = { overlapTtlMs: 30_000, recoveryTtlMs: 30_000 };
+    const claim = holdingClaimOf('held', at, 'pass of the owner', holds, 'the owner');
+    const [grant] = await backend.claimer.claimMany([claim]);
+    expect(grant).toMatchObject({ granted: true });
+    const { namespace, entryKey, scheduledAt, claimId } = claim.context;
+    const own = { namespace, entryKey, scheduledAt, claimId };
+    const scans = () =>
+      Promise.all(
+        others.map((scanner, i) =>
+          scanner.backend.recovery.takeLapsed({
+            namespace,
+            entries: [{ entryKey, maxAttempts: 3 }],
+            claimId: `scan of ${i}`,
+            instanceId: `replica ${i}`,
+            ttlMs: 30_000,
+            limit: 10,
+          }),
+        ),
+      );
+    for (const [i, other] of others.entries()) {
+      const later = holdingClaimOf('held', at + 1 + i, `pass of ${i}`, holds);
+      expect(await other.backend.claimer.claimMany([later])).toEqual(['overlap']);
+      expect(await backend.recovery.renew(own, 30_000)).toBe(true);
+      expect((await scans()).flat()).toEqual([]);
+    }
+    expect(await backend.recovery.renew(own, 0)).toBe(true);
+    expect((await scans()).flat()).toEqual([{ entryKey, scheduledAt, attempt: 2, abandoned: false }]);
+    expect(await backend.recovery.finish(own)).toBe(false);
+  });
 
   it('sessions in other time zones see one instant, and one last fire', async () => {
     const all = await Promise.all(ZONES.map((_, i) => replica(bouncer.urlWith(`zone_${i}`))));

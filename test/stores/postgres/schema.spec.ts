@@ -88,6 +88,21 @@ describe('creating the schema', () => {
     expect(await backend.claimer.claim(again.fireKey, again.context)).toBe(false);
   });
 
+  it('repeated with everything there needs no more rights than before, and waits for no claim', async () => {
+    const pool = await emptyDatabase('repeated');
+    await createSchema(pool);
+    await admin.query(`DROP ROLE IF EXISTS cron_stranger`);
+    await admin.query(`CREATE ROLE cron_stranger LOGIN`);
+    await pool.query('GRANT USAGE, CREATE ON SCHEMA public TO cron_stranger');
+    const claiming = await pool.connect();
+    await claiming.query('BEGIN');
+    await claiming.query(`INSERT INTO cron_claim VALUES ('shop', 'report', 0, 'pass', 'replica', 0)`);
+    await createSchema(poolOf('repeated', 'cron_stranger'));
+    await claiming.query('ROLLBACK');
+    claiming.release();
+    await pool.query('DROP OWNED BY cron_stranger; DROP ROLE cron_stranger');
+  });
+
   it('is the text of docs/stores/postgres.sql, which a migration tool can run', async () => {
     const file = readFileSync(join('docs', 'stores', 'postgres.sql'), 'utf8');
     expect(file).toContain(schemaSql());
