@@ -66,6 +66,18 @@ describe('the claims of one turn', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('of one entry stay in one call where they fit: side by side, later instants could be decided before earlier ones', async () => {
+    const { claimer, batches } = batchClaimer(grantAll);
+    const { guard } = guarded({ claimer });
+    const fires = (entryKey: string, count: number) =>
+      Array.from({ length: count }, (_, i) => guard.claim(request(entryKey, { scheduledAt: new Date(i * 1_000) })));
+    await Promise.all([...fires('a', 600), ...fires('b', 600), ...fires('c', 400), ...fires('d', 1_001)]);
+    const callsOf = (key: string) => batches.filter((batch) => batch.some(({ context }) => context.entryKey === key));
+    expect(['a', 'b', 'c'].map((key) => callsOf(key).length)).toEqual([1, 1, 1]);
+    expect(callsOf('d').map((batch) => batch.length)).toEqual([1_000, 1]);
+    expect(batches.flat()).toHaveLength(2_601);
+  });
+
   it('never hold one fire twice in a call: the second pass goes in a call of its own', async () => {
     const { claimer, keys } = batchClaimer(grantAll);
     const { guard } = guarded({ claimer });

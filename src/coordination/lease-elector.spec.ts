@@ -211,3 +211,24 @@ describe('leadership by lease', () => {
     expect(new Set(answers)).toEqual(new Set([true]));
   });
 });
+
+test('says whether it leads without asking, and calls back at the beginning of each term', async () => {
+  const { candidate, clock } = setUp();
+  const { elector, path } = candidate('a');
+  let terms = 0;
+  elector.onGained(() => {
+    expect(elector.leads).toBe(true);
+    terms += 1;
+  });
+  expect(elector.leads).toBe(false);
+  await clock.settle();
+  expect([elector.leads, terms]).toEqual([true, 1]);
+  await clock.advance(TTL);
+  expect([elector.leads, terms]).toEqual([true, 1]);
+  path.cut = true;
+  await clock.advance(TTL);
+  expect([elector.leads, terms]).toEqual([false, 1]);
+  path.cut = false;
+  await clock.advance(TTL);
+  expect([elector.leads, terms]).toEqual([true, 2]);
+});

@@ -28,11 +28,13 @@ function world(start = '2026-01-01T11:00:00Z') {
   const store = new MemoryStore({ clock });
   const reads: string[][] = [];
   const trips: string[][] = [];
-  const state = { away: false };
+  const state = { away: false, calls: 0, heldUp: undefined as Promise<void> | undefined };
   const runs: string[] = [];
   const backend = (): CoordinationBackend => {
     const { claimer, leases, membership } = new MemoryBackend({ store });
     const reach = async <T>(call: () => Promise<T>): Promise<T> => {
+      state.calls += 1;
+      await state.heldUp;
       if (state.away) throw new Error('away');
       return call();
     };
@@ -315,6 +317,38 @@ describe('the read of the last fires', () => {
     await scheduler.addAll(Array.from({ length: 3_500 }, (_, i) => job(`entry-${i}`, hourly)));
     await clock.advance(HOUR);
     expect(reads.flat()).toHaveLength(3_500);
+  });
+
+  it('of an entry that is added while one is under way comes when that has ended', async () => {
+    const { clock, state, reads, boot, job } = world();
+    let go = () => {};
+    state.heldUp = new Promise((resolve) => {
+      go = resolve;
+    });
+    const { scheduler } = boot(job('first', hourly));
+    await clock.settle();
+    scheduler.add(job('second', hourly));
+    await clock.settle();
+    expect(reads).toEqual([]);
+    go();
+    await clock.settle();
+    expect(reads).toEqual([['first'], ['second']]);
+  });
+
+  it('of an entry that is added while the store is away waits for the next look, with the others', async () => {
+    const { clock, state, reads, boot, job } = world();
+    state.away = true;
+    const { scheduler } = boot(job('entry-0', hourly));
+    await clock.advance(10 * SECOND);
+    const { calls } = state;
+    for (let i = 1; i < 20; i++) {
+      scheduler.add(job(`entry-${i}`, hourly));
+      await clock.settle();
+    }
+    expect(state.calls).toBe(calls);
+    state.away = false;
+    await clock.advance(SECOND);
+    expect(reads.map((keys) => keys.length)).toEqual([20]);
   });
 
   it('an entry that was removed and comes back is read as one that was added', async () => {

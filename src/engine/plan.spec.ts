@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { EntryPolicies } from '../domain/entry.js';
 import { MISSED_POLICIES, type MissedPolicy } from '../domain/policies.js';
 import type { Schedule } from '../schedule/schedule.js';
-import { COUNTED_INSTANTS, plan, RUN_ALL_CAP } from './plan.js';
+import { COUNTED_INSTANTS, plan, planMissed, RUN_ALL_CAP } from './plan.js';
 import { at, DAY, every, HOUR, MINUTE, POLICIES, SECOND } from './replica.fixture.js';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
@@ -248,5 +248,34 @@ describe('plan', () => {
         },
       ),
     );
+  });
+});
+
+describe('planMissed', () => {
+  const run = (afterMs: number, untilMs: number, nowMs: number, change: Partial<EntryPolicies> = {}) =>
+    planMissed(quarterly, afterMs, untilMs, nowMs, { ...POLICIES, missed: 'run-all', ...change })?.fires.map(
+      ({ atMs, origin }) => `${origin === 'schedule' ? '' : 'late '}${minutes(atMs)}`,
+    );
+  const after = (count: number) => NOON + count * MINUTE;
+
+  it('looks at what came after the last fire, up to and with the end', () => {
+    expect(run(NOON, after(45), after(50))).toEqual(['late 15', 'late 30', 'late 45']);
+    expect(run(NOON, after(45) - 1, after(50))).toEqual(['late 15', 'late 30']);
+  });
+
+  it('is as late as now is, not as the end', () => {
+    expect(run(NOON, after(15), after(15))).toEqual(['15']);
+    expect(run(NOON, after(15), after(17))).toEqual(['late 15']);
+  });
+
+  it('finds nothing where nothing came due since, where the clock was set back behind it, and of instants to come', () => {
+    expect(run(NOON, after(14), after(14))).toBeUndefined();
+    expect(run(after(60), after(30), after(30))).toBeUndefined();
+    expect(run(NOON, after(45), after(20))).toEqual(['late 15']);
+  });
+
+  it('looks no further back than catchUpWithin, counted from now', () => {
+    expect(run(NOON, after(45), after(50), { catchUpWithinMs: 25 * MINUTE })).toEqual(['late 30', 'late 45']);
+    expect(run(NOON, after(45), NOON + 2 * DAY)).toBeUndefined();
   });
 });
