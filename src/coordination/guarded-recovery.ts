@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { HeldClaim, LapsedClaim, RecoveryStore, TakeLapsedRequest } from './recovery-store.js';
 import type { StoreCalls } from './store-calls.js';
 
@@ -47,7 +48,9 @@ function isLapsedClaim(value: unknown): value is LapsedClaim {
   const { entryKey, scheduledAt, attempt, abandoned } = Object(value) as Partial<LapsedClaim>;
   return (
     typeof entryKey === 'string' &&
-    scheduledAt instanceof Date &&
+    // Not `instanceof`: a date of another realm is one too.
+    types.isDate(scheduledAt) &&
+    !Number.isNaN(scheduledAt.getTime()) &&
     Number.isSafeInteger(attempt) &&
     typeof abandoned === 'boolean'
   );

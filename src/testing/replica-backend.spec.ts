@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { CoordinationBackend } from '../coordination/coordination-backend.js';
+import { MemoryBackend } from '../coordination/memory/memory-backend.js';
 import { MemoryStore } from '../coordination/memory/memory-store.js';
 import { replicaBackend } from './replica-backend.js';
 import { ReplicaClock } from './replica-clock.js';
@@ -11,23 +13,43 @@ function replica() {
   const clock = new VirtualClock();
   const store = new MemoryStore({ clock });
   const life = new ReplicaLife();
-  const { claimer, leases, membership } = replicaBackend(store, life);
+  const { leases, membership } = replicaBackend(store, life);
   const told: string[] = [];
   const follow = (promise: Promise<unknown>) =>
     void promise.then(
       () => told.push('answered'),
       () => told.push('refused'),
     );
-  return { clock, store, life, claimer, leases: leases!, membership: membership!, told, follow };
+  return { clock, store, life, leases: leases!, membership: membership!, told, follow };
 }
 
 describe("a replica's way to the store", () => {
   it('has every capability of the store', async () => {
-    const { claimer, membership } = replica();
-    expect(claimer.repeatable).toBe(true);
-    expect(claimer.claimMany).toBeInstanceOf(Function);
-    expect(claimer.lastFire).toBeInstanceOf(Function);
+    const { life, store, membership } = replica();
+    const backend = replicaBackend(store, life);
+    const whole: CoordinationBackend = new MemoryBackend({ store });
+    expect(Object.keys(backend)).toEqual(expect.arrayContaining(Object.keys(whole)));
+    const { repeatable, holding, claimMany, lastFire, pause, resume, forget } = backend.claimer;
+    expect([repeatable, holding]).toEqual([true, true]);
+    for (const method of [claimMany, lastFire, pause, resume, forget]) expect(method).toBeInstanceOf(Function);
     expect(await membership.heartbeat('shop', member('a'), 1_000, new AbortController().signal)).toEqual([member('a')]);
+  });
+
+  it('leads to pauses and recovery too, while it lives', async () => {
+    const { clock, store, life, told, follow } = replica();
+    const { claimer, recovery } = replicaBackend(store, life);
+    const { signal } = new AbortController();
+    await claimer.pause?.('shop', 'report', signal);
+    expect(store.resume('shop', 'report', false)).toBe(clock.now());
+    const scan = { namespace: 'shop', entries: [], claimId: 'c', instanceId: 'i', ttlMs: 1, limit: 1 };
+    expect(await recovery?.takeLapsed(scan, signal)).toEqual([]);
+    life.kill();
+    follow(claimer.pause?.('shop', 'report', signal) as Promise<void>);
+    follow(recovery?.takeLapsed(scan, signal) as Promise<unknown>);
+    life.answer();
+    await clock.settle();
+    expect(store.resume('shop', 'report', false)).toBeUndefined();
+    expect(told).toEqual([]);
   });
 
   it('once it is killed, sends nothing', async () => {
