@@ -100,7 +100,7 @@ const MOMENTS: readonly Moment[] = [
   {
     name: 'while a method runs: it ends first',
     jobs: `@DistributedCron(soon, { key: 'job', timeout: '1h', recovery: 'rerun', overlap: 'skip', overlapScope: 'fleet' })
-      async run() { console.log('runs'); await terminated; await new Promise((resolve) => setTimeout(resolve, 200)); console.log('ends'); }`,
+      async run({ signal }) { console.log('runs'); await terminated; await new Promise((resolve) => setTimeout(resolve, 200)); console.log(signal.aborted ? 'aborted' : 'ends'); }`,
     at: 'runs\n',
     printed: ['up', 'fire.started', 'runs', 'ends', 'fire.completed', 'closed'],
   },

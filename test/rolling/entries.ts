@@ -51,6 +51,8 @@ export function rollingEntries(): RollingEntry[] {
       // Shorter than the interval: whoever waits for the home holds a slot, and would reject the next instant.
       options: { overlap: 'skip', placement: 'spread', takeoverAfter: 400 },
     },
+    { key: 'queued', everyS: EACH_SECOND, runMs: 1_200, options: { overlap: 'queue' } },
+    { key: 'recoverable', everyS: EACH_SECOND, runMs: 1_200, options: { recovery: 'rerun' } },
     { key: 'changed', everyS: { old: 2, new: 3 }, runMs: 300, options: {} },
   ];
 }
