@@ -383,6 +383,13 @@ describe('the read of the last fires', () => {
     requests.run('a request', () => scheduler.resume('report', { catchUp: true }));
     await clock.settle();
     expect(seen).toEqual([undefined, undefined]);
+    const lastRun = () => {
+      seen.push(requests.getStore());
+      return null;
+    };
+    requests.run('a request', () => scheduler.add(job('new', hourly, { lastRun })));
+    await clock.settle();
+    expect(seen).toEqual([undefined, undefined, undefined]);
   });
 
   it('an update while it is under way: what was missed counts if the schedule is still the same, and else not', async () => {
@@ -685,16 +692,27 @@ describe('caught-up fires', () => {
 
   it('that wait for their own entry keep no other entry waiting', async () => {
     const { clock, boot, close, job, runs } = world();
-    const entries = (run: EntryDefinition['run']) => [
-      job('serial', every(10 * SECOND), { run, overlap: 'skip', missed: 'run-all', missedToleranceMs: 0 }),
+    const change = { missed: 'run-all', missedToleranceMs: 0 } as const;
+    const holder = heldMethod();
+    const entries = (serial: EntryDefinition['run'], held: EntryDefinition['run']) => [
+      job('serial', every(10 * SECOND), { ...change, run: serial, overlap: 'skip' }),
+      job('holder', every(10 * SECOND), { missedToleranceMs: 0, run: held }),
       job('other', every(10 * SECOND), { missedToleranceMs: 0 }),
     ];
-    const before = boot(entries(() => undefined));
+    const before = boot(
+      entries(
+        () => undefined,
+        () => undefined,
+      ),
+    );
     await clock.advance(10 * SECOND);
     await close(before);
     await clock.advance(100 * SECOND);
     runs.length = 0;
-    boot(entries(heldMethod().run), { catchUpConcurrency: 2 });
+    boot(entries(heldMethod().run, holder.run), { catchUpConcurrency: 2 });
+    await clock.settle();
+    expect(runs).toEqual([]);
+    holder.calls[0]?.end();
     await clock.settle();
     expect(runs).toEqual(['catch-up other@2026-01-01T11:01:50Z']);
   });
@@ -827,19 +845,68 @@ describe('where the leader lease gates', () => {
     const { clock, boot, job, runs } = world();
     const leader = boot(job('report', every(10 * SECOND), { missedToleranceMs: SECOND }), { leadership: true });
     await clock.advance(10 * SECOND);
-    // Away, so that the leader ends to lead and nobody follows.
-    const { leases } = leader.claims!;
-    const acquire = leases!.acquire.bind(leases);
-    const renew = leases!.renew.bind(leases);
-    leases!.acquire = () => Promise.reject(new Error('away'));
-    leases!.renew = () => Promise.reject(new Error('away'));
+    // The leader ends to lead, and nobody follows.
+    const way = cutOff(leader);
     await clock.advance(55 * SECOND);
     expect(leader.ofType('fire.skipped').at(-1)).toMatchObject({ reason: 'election-error' });
     const before = runs.length;
-    leases!.acquire = acquire;
-    leases!.renew = renew;
+    way.mend();
     await clock.advance(3 * SECOND);
     expect(runs.slice(before)).toEqual(['catch-up report@2026-01-01T11:01:00Z']);
     expect(leader.ofType('fire.missed').map(({ foundBy }) => foundBy)).toEqual(['leadership']);
   });
+
+  it('a gap that was reported is not reported again with the next term', async () => {
+    const { clock, boot, job } = world();
+    const change = { missed: 'skip', missedToleranceMs: SECOND } as const;
+    const leader = boot(job('report', every(10 * SECOND), change), { leadership: true });
+    await clock.advance(10 * SECOND);
+    const way = cutOff(leader);
+    await clock.advance(55 * SECOND);
+    way.mend();
+    await clock.advance(2 * SECOND);
+    expect(leader.ofType('fire.missed')).toHaveLength(1);
+    // Claims nothing in its second term, so that the store remembers what it did before.
+    leader.scheduler.pause('report');
+    const again = cutOff(leader);
+    await clock.advance(60 * SECOND);
+    again.mend();
+    await clock.advance(2 * SECOND);
+    const [first, second] = leader.ofType('fire.missed');
+    expect(second?.first.getTime()).toBeGreaterThan(first!.last.getTime());
+  });
+
+  it('a read that succeeds when its replica leads no more makes up for nothing; its next term does', async () => {
+    const { clock, state, boot, job, runs } = world();
+    const change = { missed: 'run-all', missedToleranceMs: SECOND } as const;
+    const leader = boot(job('report', every(10 * SECOND), change), { leadership: true });
+    await clock.advance(10 * SECOND);
+    const way = cutOff(leader);
+    await clock.advance(55 * SECOND);
+    // It leads again, but its last fires cannot be read.
+    state.away = true;
+    way.mend();
+    await clock.advance(2 * SECOND);
+    expect(leader.ofType('history.unreachable')).toHaveLength(1);
+    const again = cutOff(leader);
+    await clock.advance(30 * SECOND);
+    state.away = false;
+    await clock.advance(2 * SECOND);
+    expect(runs.filter((run) => run.startsWith('catch-up'))).toEqual([]);
+    expect(leader.ofType('fire.skipped').filter(({ fire }) => fire.origin === 'catch-up')).toEqual([]);
+    again.mend();
+    await clock.advance(2 * SECOND);
+    expect(runs.filter((run) => run.startsWith('catch-up'))).toEqual(
+      ['00:40', '00:50', '01:00', '01:10', '01:20', '01:30'].map((time) => `catch-up report@2026-01-01T11:${time}Z`),
+    );
+  });
 });
+
+/** The replica's way to its leases is cut until it is mended; its claims and reads go on. */
+function cutOff({ claims }: ReturnType<typeof replica>) {
+  const leases = claims!.leases!;
+  const { acquire, renew } = leases;
+  leases.acquire = () => Promise.reject(new Error('away'));
+  leases.renew = () => Promise.reject(new Error('away'));
+  return { mend: () => Object.assign(leases, { acquire, renew }) };
+}
