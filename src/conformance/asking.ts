@@ -9,7 +9,7 @@ import { fireKey } from '../domain/fire-key.js';
 export const MINUTE = 60_000;
 /** Longer than any run of a rule. */
 export const LONG_MS = 600_000;
-export const { signal } = new AbortController();
+export const signal: AbortSignal = new AbortController().signal;
 
 export interface Asked {
   readonly entryKey?: string;

@@ -1,5 +1,6 @@
 import { deepStrictEqual, equal } from 'node:assert/strict';
 import { CLAIMS_KEPT_PER_ENTRY, DEFAULT_CLAIM_PROTOCOL } from '../coordination/claim-protocol.js';
+import { overlapLeaseName } from '../coordination/overlap-lease.js';
 import type { HeldClaim, RecoveryStore } from '../coordination/recovery-store.js';
 import {
   ask,
@@ -53,6 +54,23 @@ export const RECOVERY_RULES: readonly ConformanceRule[] = [
       await store.pass(store.shortMs);
       deepStrictEqual(await takeLapsed(b.recovery), [taken(at, 2)]);
       deepStrictEqual(await takeLapsed(b.recovery, { by: 'replica-3' }), []);
+    },
+  ),
+
+  rule(
+    'a claim that was told overlap can be taken over once its own pass has asked again and got the lease',
+    async (store) => {
+      const [a, b] = [await store.replica(), await store.replica()];
+      const at = store.clock.now();
+      const holds = { overlapTtlMs: LONG_MS, recoveryTtlMs: store.shortMs };
+      const token = await grantedToken(a.claimer, ask(at - MINUTE, 'pass-1', { holds: { overlapTtlMs: LONG_MS } }));
+      equal(await outcome(a.claimer, ask(at, 'pass-2', { holds })), 'overlap');
+      const lease = { namespace: 'shop', name: overlapLeaseName('report'), owner: 'pass-1', token };
+      equal(await a.leases?.release(lease, {}, signal), true);
+      await grantedToken(a.claimer, ask(at, 'pass-2', { holds }));
+      equal(await renew(a.recovery, heldClaim(at, 'pass-2'), store.shortMs), true);
+      await store.pass(store.shortMs);
+      deepStrictEqual(await takeLapsed(b.recovery), [taken(at, 2)]);
     },
   ),
 

@@ -25,7 +25,7 @@ export interface ClaimHolds {
    * `'overlap'`, and the claim stays made.
    */
   readonly overlapTtlMs?: number;
-  /** The claim is a lease too, which can be taken over when it lapses: see `RecoveryStore`. It is not recoverable where the answer is `'overlap'`. */
+  /** The claim is a lease too, which can be taken over when it lapses: see `RecoveryStore`. It is not recoverable where the answer is `'overlap'`, until its own pass asks again and is given the lease. */
   readonly recoveryTtlMs?: number;
 }
 

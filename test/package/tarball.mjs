@@ -21,7 +21,7 @@ const PUBLISHED = [
 ];
 const TEST_ONLY = /\.(spec|suite|fixture)\.|\/fixtures\//;
 /** Generous: a file that does not belong is larger than the library. */
-const MAX_UNPACKED_BYTES = 2_000_000;
+const MAX_UNPACKED_BYTES = 3_000_000;
 
 async function tool(name, ...args) {
   const entry = { publint: 'publint/src/cli.js', attw: '@arethetypeswrong/cli/dist/index.js' }[name];

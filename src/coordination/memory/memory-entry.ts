@@ -6,7 +6,7 @@ export interface StoredClaim {
   claimId: string;
   instanceId: string;
   readonly madeMs: number;
-  /** 1 for the claim itself, one more for each time it was taken over. */
+  /** 1 for the claim itself, one more for each time it was taken over; 0 for one that is to be recoverable from its own pass's next ask on, since that was told `'overlap'`. */
   attempt: number;
   /** When it lapses; `undefined`: nobody takes it over, since it is done or was never recoverable. */
   expiresAtMs: number | undefined;
@@ -60,6 +60,13 @@ export function markDone(entry: StoredEntry, instantMs: number, claim: StoredCla
   claim.expiresAtMs = undefined;
   entry.unfinished.delete(instantMs);
   entry.oldestMadeMs = Math.min(entry.oldestMadeMs, claim.madeMs);
+}
+
+/** Its pass asked again, and has the lease now that it was refused. */
+export function markUnfinished(entry: StoredEntry, instantMs: number, claim: StoredClaim, expiresAtMs: number): void {
+  claim.attempt = 1;
+  claim.expiresAtMs = expiresAtMs;
+  entry.unfinished.set(instantMs, claim);
 }
 
 /** The floor rises in the same step, so what is forgotten here is never granted again. What may still be taken over stays. */

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../ambient/clock.js';
 import { type ClaimProtocolSettings, clockAheadError } from '../claim-protocol.js';
 import type { ClaimAnswer, ClaimContext, LastFire } from '../claimer.js';
 import { overlapLeaseName } from '../overlap-lease.js';
-import { addClaim, newEntry, removeByAge, type StoredEntry } from './memory-entry.js';
+import { addClaim, markUnfinished, newEntry, removeByAge, type StoredClaim, type StoredEntry } from './memory-entry.js';
 import { type MemoryLease, takeLease } from './memory-lease.js';
 import type { MemoryMember } from './memory-membership.js';
 
@@ -33,15 +33,15 @@ export class MemoryStore {
     const entry = this.#entry(context.namespace, context.entryKey);
     if (entry.oldestMadeMs < nowMs - settings.retentionMs) removeByAge(entry, nowMs - settings.retentionMs);
     const made = entry.claims.get(instantMs);
-    if (made !== undefined) return made.claimId === context.claimId && this.#grant(context, nowMs);
+    if (made !== undefined) return made.claimId === context.claimId && this.#grantAgain(entry, made, context, nowMs);
     if (instantMs <= entry.floorMs) return 'superseded';
     if (entry.pausedMs !== undefined) return 'paused';
 
     const { claimId, instanceId, schedule, holds } = context;
     const answer = this.#grant(context, nowMs);
-    const recoveryTtlMs = answer === 'overlap' ? undefined : holds?.recoveryTtlMs;
-    const expiresAtMs = recoveryTtlMs === undefined ? undefined : nowMs + recoveryTtlMs;
-    addClaim(entry, instantMs, { claimId, instanceId, madeMs: nowMs, attempt: 1, expiresAtMs }, schedule);
+    const attempt = answer === 'overlap' ? 0 : 1;
+    const expiresAtMs = attempt === 0 || holds?.recoveryTtlMs === undefined ? undefined : nowMs + holds.recoveryTtlMs;
+    addClaim(entry, instantMs, { claimId, instanceId, madeMs: nowMs, attempt, expiresAtMs }, schedule);
     return answer;
   }
 
@@ -88,6 +88,14 @@ export class MemoryStore {
     const ask = { name: overlapLeaseName(entryKey), owner: claimId, ttlMs: holds.overlapTtlMs };
     const lease = takeLease(this.leasesOf(namespace), ask, nowMs);
     return lease === undefined ? 'overlap' : { granted: true, overlapToken: lease.token };
+  }
+
+  #grantAgain(entry: StoredEntry, made: StoredClaim, context: ClaimContext, nowMs: number): ClaimAnswer {
+    const answer = this.#grant(context, nowMs);
+    const recoveryTtlMs = context.holds?.recoveryTtlMs;
+    if (made.attempt === 0 && answer !== 'overlap' && recoveryTtlMs !== undefined)
+      markUnfinished(entry, context.scheduledAt.getTime(), made, nowMs + recoveryTtlMs);
+    return answer;
   }
 
   #entry(namespace: string, entryKey: string): StoredEntry {

@@ -135,7 +135,7 @@ held AS (
 won AS (
   INSERT INTO ${claim} AS c (namespace, entry_key, instant_ms, claim_id, instance_id, made_ms, attempt, expires_ms)
   SELECT s.namespace, s.entry_key, s.instant_ms, s.claim_id, s.instance_id, s.now_ms,
-    CASE WHEN ${recoverable} THEN 1 END, CASE WHEN ${recoverable} THEN s.now_ms + s.recovery_ttl_ms END
+    CASE WHEN ${recoverable} THEN 1 WHEN s.recovery_ttl_ms IS NOT NULL THEN 0 END, CASE WHEN ${recoverable} THEN s.now_ms + s.recovery_ttl_ms END
   FROM seen AS s JOIN head AS h ON h.namespace = s.namespace AND h.entry_key = s.entry_key
   WHERE ${MAY_BE_MADE}
   ORDER BY s.namespace, s.entry_key, s.instant_ms
@@ -154,6 +154,13 @@ taken AS (
   ON CONFLICT (namespace, name) DO UPDATE SET owner = excluded.owner, token = l.token + 1, expires_ms = excluded.expires_ms
   WHERE l.owner IS NULL OR l.owner = excluded.owner OR l.expires_ms <= (SELECT now_ms FROM clock)
   RETURNING l.namespace, l.name, l.owner, l.token
+),
+-- Attempt 0: its pass was told that the lease is held. Asking again it was given it, and from then on its claim can be taken over as it had asked.
+revived AS (
+  UPDATE ${claim} AS c SET attempt = 1, expires_ms = r.now_ms + r.recovery_ttl_ms
+  FROM outcome AS r JOIN taken AS t ON t.namespace = r.namespace AND t.name = r.lease COLLATE "C" AND t.owner = r.claim_id COLLATE "C"
+  WHERE r.recovery_ttl_ms IS NOT NULL AND c.namespace = r.namespace AND c.entry_key = r.entry_key AND c.instant_ms = r.instant_ms
+    AND c.claim_id = r.claim_id AND c.attempt = 0
 )
 SELECT r.place, r.now_ms, r.sweep, t.token AS overlap_token, CASE
     WHEN r.told <> 'granted' OR r.overlap_ttl_ms IS NULL OR t.token IS NOT NULL THEN r.told

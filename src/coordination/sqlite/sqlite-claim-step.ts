@@ -28,6 +28,8 @@ interface Head {
 
 interface Granted {
   readonly ask: Ask;
+  /** 0: its pass was told `'overlap'`, and may be given the lease when it asks again. */
+  readonly attempt: 0 | 1;
   /** When it lapses, where it is to be taken over then. */
   readonly expiresMs: number | null;
 }
@@ -116,7 +118,9 @@ export function decide(session: SqliteSession, asks: readonly Ask[], clock: Cloc
     const loss = lossOf(ask, sight, nowMs, settings);
     const answer = loss ?? grantTo(ask, statements, nowMs);
     answers[ask.place] = answer;
-    if (loss === undefined && sight.claimId === null) add(head, ask, answer, nowMs);
+    if (loss !== undefined) continue;
+    if (sight.claimId === null) add(head, ask, answer, nowMs);
+    else if (answer !== 'overlap') revive(statements, ask, nowMs);
   }
   write(statements, [...heads.values()], nowMs);
 }
@@ -132,10 +136,18 @@ function grantTo({ context }: Ask, { acquireLease }: SqliteStatements, nowMs: nu
   return row === undefined ? 'overlap' : { granted: true, overlapToken: Number(row.token) };
 }
 
+/** A claim whose pass was told `'overlap'` before can be taken over from now on, as it had asked. */
+function revive({ reviveClaim }: SqliteStatements, { context, instantMs }: Ask, nowMs: number): void {
+  const { namespace, entryKey, claimId, holds } = context;
+  if (holds?.recoveryTtlMs !== undefined)
+    reviveClaim.run(nowMs + holds.recoveryTtlMs, namespace, entryKey, instantMs, claimId);
+}
+
 function add(head: Head, ask: Ask, answer: ClaimAnswer, nowMs: number): void {
-  const recoveryTtlMs = answer === 'overlap' ? undefined : ask.context.holds?.recoveryTtlMs;
-  const expiresMs = recoveryTtlMs === undefined ? null : nowMs + recoveryTtlMs;
-  head.granted.set(ask.instantMs, { ask, expiresMs });
+  const recoveryTtlMs = ask.context.holds?.recoveryTtlMs;
+  const attempt = answer === 'overlap' ? 0 : 1;
+  const expiresMs = attempt === 0 || recoveryTtlMs === undefined ? null : nowMs + recoveryTtlMs;
+  head.granted.set(ask.instantMs, { ask, attempt, expiresMs });
   head.claims += 1;
   // What may be taken over is not removed by its age: the head hears of it when it is done.
   if (expiresMs === null) head.oldestMadeMs = Math.min(head.oldestMadeMs ?? nowMs, nowMs);
@@ -149,13 +161,14 @@ function write(statements: SqliteStatements, heads: readonly Head[], nowMs: numb
   const changed = heads.filter((head) => head.granted.size > 0);
   if (changed.length === 0) return;
   const rows = changed.flatMap((head) =>
-    [...head.granted.values()].map(({ ask: { context, instantMs }, expiresMs }) => [
+    [...head.granted.values()].map(({ ask: { context, instantMs }, attempt, expiresMs }) => [
       context.namespace,
       context.entryKey,
       instantMs,
       context.claimId,
       context.instanceId,
       nowMs,
+      attempt,
       expiresMs,
     ]),
   );

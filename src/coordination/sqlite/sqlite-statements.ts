@@ -13,8 +13,10 @@ export interface SqliteStatements extends RecoveryStatements {
   readonly raiseFloorByAge: SqliteStatement;
   /** (cutoff, entries): removes what was made before the cutoff, unless it may be taken over. */
   readonly removeByAge: SqliteStatement;
-  /** (`[[namespace, entryKey, instantMs, claimId, instanceId, madeMs, expiresMs], …]`) */
+  /** (`[[namespace, entryKey, instantMs, claimId, instanceId, madeMs, attempt, expiresMs], …]`) */
   readonly addClaims: SqliteStatement;
+  /** (expiry, namespace, entryKey, instant, claim id): its pass has the lease that it was refused before. */
+  readonly reviveClaim: SqliteStatement;
   /**
    * (namespace, entryKey, namespace, entryKey, count) → the instants that were removed: the lowest, as many as that, but those that may be taken over. One entry a call: a list makes SQLite walk all
    * its claims.
@@ -83,7 +85,10 @@ export function prepareStatements(database: SqliteDatabase, tables: SqliteTables
         (SELECT ${field(0)}, ${field(1)} FROM json_each(?))`),
     addClaims: database.prepare(`
       INSERT INTO ${claim} (namespace, entry_key, instant_ms, claim_id, instance_id, made_ms, attempt, expires_ms)
-      SELECT ${[0, 1, 2, 3, 4, 5].map((place) => field(place)).join(', ')}, 1, ${field(6)} FROM json_each(?)`),
+      SELECT ${[0, 1, 2, 3, 4, 5, 6, 7].map((place) => field(place)).join(', ')} FROM json_each(?)`),
+    reviveClaim: database.prepare(`
+      UPDATE ${claim} SET attempt = 1, expires_ms = ?
+      WHERE namespace = ? AND entry_key = ? AND instant_ms = ? AND claim_id = ? AND attempt = 0`),
     removeLowest: database.prepare(`
       DELETE FROM ${claim} WHERE namespace = ? AND entry_key = ? AND expires_ms IS NULL AND instant_ms IN
         (SELECT instant_ms FROM ${claim} WHERE namespace = ? AND entry_key = ? ORDER BY instant_ms LIMIT ?)
