@@ -22,8 +22,8 @@ const QUICK = 16;
 const EACH_SECOND = { old: 1, new: 1 };
 
 /**
- * No entry here may lose an instant in a deploy. That holds for `overlap: 'skip'` too: a method of two and a half seconds keeps three replicas busy, and the others take the next
- * instants. Were there fewer idle ones, an instant that all reject would be lost by the entry's own rule.
+ * No entry here need lose an instant in a deploy. That holds for `overlap: 'skip'` too: a method of two and a half seconds keeps three replicas busy, and the others take the next
+ * instants. Where there are no idle ones, an instant that all reject does not run by the entry's own rule: also where claims take longer than the interval, since a fire that asks its claim counts.
  */
 export function rollingEntries(): RollingEntry[] {
   const quick = Array.from({ length: QUICK }, (_, i) => ({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { fireKeyOf } from '../processes/fire-key.js';
 import { Life } from '../processes/life.js';
 import type { ReplicaRecord } from '../processes/records.js';
 import { EDGE_MS, judgeRollout, type RolloutEvidence } from './judge-rollout.js';
@@ -44,7 +45,7 @@ const claimed = said('skipped', 'already-claimed');
 describe('the judge of a rollout', () => {
   it('finds nothing in a fire that one replica ran to its end', () => {
     const verdict = judged({ runs: whole('1'), lives: [life('1'), life('2', claimed)] });
-    expect(verdict).toEqual({ fires: 1, runs: 1, duplicates: [], lost: [], silent: [] });
+    expect(verdict).toEqual({ fires: 1, runs: 1, duplicates: [], overlapped: [], lost: [], silent: [] });
   });
 
   it('counts a second run of a fire, also of one that nobody expected', () => {
@@ -72,6 +73,42 @@ describe('the judge of a rollout', () => {
     expect(judged({ runs: [run('1', 'began')], lives: [life('1')] }).lost).toEqual([
       { fireKey: 'a@1', why: 'began on 1, never ended' },
     ]);
+  });
+
+  describe('where the entry may not overlap', () => {
+    const instantMs = AT + 60_000;
+    const key = (beforeS: number) => fireKeyOf('a', instantMs - beforeS * 1_000);
+    const due = { fireKey: key(0), entryKey: 'a', instantMs };
+    const word = (beforeS: number, kind: 'rejected' | 'skipped' | 'canceled', reason: string, atMs: number) =>
+      ({ kind, fireKey: key(beforeS), reason, superseded: false, atMs }) as ReplicaRecord;
+    const rejected = word(0, 'rejected', 'overlap', instantMs);
+    const ran = (replica: string, endedAtMs: number): PhasedRun[] => [
+      { fireKey: key(2), replica, phase: 'began', atMs: instantMs - 2_000 },
+      { fireKey: key(2), replica, phase: 'ended', atMs: endedAtMs },
+    ];
+    const outcome = (lives: readonly Life[], runs: readonly PhasedRun[] = []) => {
+      const { overlapped, lost } = judged({ fires: [due], lives, runs });
+      return overlapped.length > 0 ? 'overlapped' : lost.length > 0 ? 'lost' : 'ran';
+    };
+    const claiming = life('1', rejected, word(1, 'skipped', 'already-claimed', instantMs + 200));
+    const running = life('2', rejected);
+
+    it('takes the rejection of all whose earlier fire was under way: it ran, or asked its claim', () => {
+      expect(outcome([claiming, running], ran('2', instantMs + 900))).toBe('overlapped');
+      expect(outcome([claiming, life('3', word(0, 'canceled', 'draining', instantMs))])).toBe('overlapped');
+    });
+
+    it('takes none where an earlier fire was over on one of them, or was another replica’s', () => {
+      expect(outcome([claiming, running], ran('2', instantMs - 900))).toBe('lost');
+      expect(outcome([claiming, running], ran('3', instantMs + 900))).toBe('lost');
+      expect(outcome([life('1', rejected, word(1, 'skipped', 'already-claimed', instantMs - 200))])).toBe('lost');
+    });
+
+    it('takes none where one replica says something else, or nothing', () => {
+      expect(outcome([claiming, life('2', word(0, 'skipped', 'already-claimed', instantMs))])).toBe('lost');
+      expect(outcome([claiming, life('2')])).toBe('lost');
+      expect(outcome([life('1', word(0, 'canceled', 'draining', instantMs))])).toBe('lost');
+    });
   });
 
   it('says so where nobody was up', () => {

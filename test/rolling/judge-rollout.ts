@@ -1,4 +1,5 @@
-import type { Life } from '../processes/life.js';
+import { fireKeyOf } from '../processes/fire-key.js';
+import type { Account, Life } from '../processes/life.js';
 import type { ExpectedFire } from '../processes/verdict.js';
 import type { PhasedRun } from './run-record.js';
 
@@ -17,7 +18,12 @@ export interface RolloutVerdict {
   readonly runs: number;
   /** Fire keys that began more than once, expected or not, with who ran them. */
   readonly duplicates: readonly { readonly fireKey: string; readonly runs: readonly PhasedRun[] }[];
-  /** Not run to an end by anybody, with what was said of them. No reason counts: in a deploy none is needed. */
+  /**
+   * Fire keys that nobody ran because the entry may not overlap and every replica was still at an earlier fire of it, which its records show: on a machine so busy that a claim takes longer than the
+   * interval. No other reason counts.
+   */
+  readonly overlapped: readonly string[];
+  /** Not run to an end by anybody, with what was said of them. */
   readonly lost: readonly { readonly fireKey: string; readonly why: string }[];
   /** Replica and fire, where a replica that was up has no word of it. */
   readonly silent: readonly string[];
@@ -31,12 +37,14 @@ export function judgeRollout({ fires, runs, lives, concerns }: RolloutEvidence):
   const began = runsByFire(runs, 'began');
   const ended = runsByFire(runs, 'ended');
   const lost: { fireKey: string; why: string }[] = [];
+  const overlapped: string[] = [];
   const silent: string[] = [];
   let count = 0;
   for (const fire of fires) {
     const begun = began.get(fire.fireKey) ?? [];
     count += begun.length;
-    if (begun.length === 0) lost.push({ fireKey: fire.fireKey, why: wordsOn(fire, lives) });
+    if (begun.length === 0 && wasOverlapped(fire, lives, runs)) overlapped.push(fire.fireKey);
+    else if (begun.length === 0) lost.push({ fireKey: fire.fireKey, why: wordsOn(fire, lives) });
     else if (!ended.has(fire.fireKey))
       lost.push({
         fireKey: fire.fireKey,
@@ -55,9 +63,40 @@ export function judgeRollout({ fires, runs, lives, concerns }: RolloutEvidence):
       .filter(([, begun]) => begun.length > 1)
       .map(([fireKey, begun]) => ({ fireKey, runs: begun }))
       .sort((a, b) => (a.runs[0]?.atMs ?? 0) - (b.runs[0]?.atMs ?? 0)),
+    overlapped,
     lost,
     silent,
   };
+}
+
+/** So far back an earlier fire is looked for that was not over. */
+const LOOK_BACK_S = 30;
+/** From a run's last line to the end of its fire. */
+const AFTER_LAST_LINE_MS = 50;
+
+/** Whether each replica that was up rejected it for an earlier fire of the entry that was under way there, or had begun to drain. */
+function wasOverlapped(fire: ExpectedFire, lives: readonly Life[], runs: readonly PhasedRun[]): boolean {
+  const words = lives.flatMap((life) => {
+    const accounts = accountsOf(life, fire);
+    return accounts.length > 0 || hadToSpeak(life, fire) ? [{ life, accounts }] : [];
+  });
+  const isOverlap = ({ kind, reason }: Account) => kind === 'rejected' && reason === 'overlap';
+  if (!words.some(({ accounts }) => accounts.some(isOverlap))) return false;
+  return words.every(({ life, accounts }) => {
+    const [account, another] = accounts;
+    if (account === undefined || another !== undefined) return false;
+    return isOverlap(account) ? wasBusy(life, fire, account.atMs, runs) : account.kind === 'canceled';
+  });
+}
+
+function wasBusy(life: Life, { entryKey, instantMs }: ExpectedFire, atMs: number, runs: readonly PhasedRun[]): boolean {
+  return Array.from({ length: LOOK_BACK_S }, (_, i) => instantMs - (i + 1) * 1_000).some((earlierMs) => {
+    const fireKey = fireKeyOf(entryKey, earlierMs);
+    if (life.accountsOf(fireKey, entryKey, earlierMs).some((account) => account.atMs >= atMs)) return true;
+    const mine = runs.filter((run) => run.fireKey === fireKey && run.replica === life.name);
+    const isOver = mine.some((run) => run.phase === 'ended' && run.atMs < atMs - AFTER_LAST_LINE_MS);
+    return mine.length > 0 && !isOver;
+  });
 }
 
 const accountsOf = (life: Life, { fireKey, entryKey, instantMs }: ExpectedFire) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { closingLine, isFine, type RolloutReport } from './report.js';
 
-const verdict = { fires: 600, runs: 600, duplicates: [], lost: [], silent: [] };
+const verdict = { fires: 600, runs: 600, duplicates: [], overlapped: [], lost: [], silent: [] };
 const report: RolloutReport = {
   store: 'redis',
   replaced: 6,
@@ -24,6 +24,10 @@ describe('the report of a rollout', () => {
   it.each<[string, Partial<RolloutReport>]>([
     ['a fire that ran twice', { verdict: { ...verdict, duplicates: [{ fireKey: 'a@1', runs: [] }] } }],
     ['a fire that was lost', { verdict: { ...verdict, lost } }],
+    [
+      'many fires that could not overlap',
+      { verdict: { ...verdict, overlapped: Array.from({ length: 13 }, (_, i) => `a@${i}`) } },
+    ],
     ['a replica that was silent', { verdict: { ...verdict, silent: ['1: a@1'] } }],
     ['a replica that was not replaced', { replaced: 5 }],
     ['a method that failed', { failures: ['a@1: aborted'] }],

@@ -25,12 +25,16 @@ export function reportLines({ verdict, drainsMs, skips, failures, deaths, beginM
   list(lines, 'run more than once', verdict.duplicates, ({ fireKey, runs }) => {
     return `${fireKey}: ${runs.map(({ replica, atMs }) => `${replica} at ${seconds(atMs)}`).join('; ')}`;
   });
+  list(lines, 'not run: it may not overlap, and every replica was at an earlier one', verdict.overlapped, (key) => key);
   list(lines, 'lost', verdict.lost, ({ fireKey, why }) => `${fireKey}: ${why}`);
   list(lines, 'a replica that was up said nothing of a fire', verdict.silent, (line) => line);
   list(lines, 'methods or schedules failed', failures, (line) => line);
   list(lines, 'processes that did not drain and end with 0', deaths, (line) => line);
   return lines;
 }
+
+/** Of all fires: more of them that could not overlap are no rollout of a fleet with idle replicas. */
+const MOST_OVERLAPPED_PART = 0.02;
 
 /** The last line. */
 export function closingLine({ store, replaced, verdict }: RolloutReport): string {
@@ -39,7 +43,7 @@ export function closingLine({ store, replaced, verdict }: RolloutReport): string
 }
 
 export function isFine({ verdict, replaced, failures, deaths }: RolloutReport, toReplace: number): boolean {
-  const { fires, duplicates, lost, silent } = verdict;
-  const whole = fires > 0 && replaced === toReplace;
+  const { fires, overlapped, duplicates, lost, silent } = verdict;
+  const whole = fires > 0 && replaced === toReplace && overlapped.length <= MOST_OVERLAPPED_PART * fires;
   return whole && [duplicates, lost, silent, failures, deaths].every(({ length }) => length === 0);
 }
