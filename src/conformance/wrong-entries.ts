@@ -7,7 +7,7 @@ export interface Row {
   /** `undefined`: done, or never to be taken over. */
   expiresMs: number | undefined;
   /** It was to be taken over at some time. */
-  readonly recoverable: boolean;
+  recoverable: boolean;
   toldOverlap: boolean;
 }
 

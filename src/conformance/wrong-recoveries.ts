@@ -46,6 +46,7 @@ export const RECOVERY_FAULTS = [
   'starts the attempts anew where a pass asks again',
   'revives what is finished where its pass asks again',
   'what was told overlap can be taken over',
+  'leaves plain what was told overlap and then got the lease',
   'makes claims that can be taken over in batches alone',
 ] as const;
 
