@@ -72,6 +72,7 @@ export const RECOVERY_RULES: readonly ConformanceRule[] = [
       await store.pass(store.shortMs);
       deepStrictEqual(await takeLapsed(b.recovery), [taken(at, 2)]);
     },
+    { needs: ['leases'] },
   ),
 
   rule('a claim whose renewals arrive is never taken over', async (store) => {
