@@ -11,5 +11,10 @@ export default {
   resolver: '<rootDir>/test/nest-12/resolver.cjs',
   testMatch: ['<rootDir>/src/nest/**/*.spec.ts', '<rootDir>/src/testing/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
   // They read sources as text, or try stores and processes: Nest's version cannot change their outcome.
-  testPathIgnorePatterns: ['/node_modules/', '/test/layout.spec.ts', '/test/(docs|stores|processes|chaos|rolling)/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/test/layout.spec.ts',
+    '/test/(docs|stores|processes|chaos|rolling)/',
+    '/test/application/catch-up-on-stores',
+  ],
 };
