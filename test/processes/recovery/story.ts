@@ -16,7 +16,7 @@ export interface Takeover {
   readonly second: Act;
 }
 
-/** Instants after `fromMs` and not after `untilMs`, of an entry that was paused. */
+/** Instants after `fromMs` and not after `untilMs`, which every replica rejected, of an entry that was paused. */
 export interface Pause {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -130,11 +130,15 @@ async function pause(fleet: RecoveryFleet): Promise<Pick<Story, 'plainPause' | '
   const [one, other] = HEIRS;
   const all = [...HEIRS, LATECOMER];
   const runAfter = (afterMs: number) => fleet.act(key, 'began', ({ instantMs }) => instantMs > afterMs);
-  /** Everybody has rejected so many instants of it. */
+  /** So many instants were rejected by every replica; answers the latest. What one of them has not answered yet may be claimed when the pause is over. */
   const rejected = (count: number, afterMs: number) =>
     fleet.until('all replicas reject', () => {
       const words = fleet.wordsOf(key, 'rejected').filter(({ instantMs }) => instantMs > afterMs);
-      return all.every((name) => words.filter(({ replica }) => replica === name).length >= count) ? true : undefined;
+      const instants = [...new Set(words.map(({ instantMs }) => instantMs))].sort((a, b) => a - b);
+      const byAll = instants.filter((instant) =>
+        all.every((name) => words.some(({ replica, instantMs }) => replica === name && instantMs === instant)),
+      );
+      return byAll.length >= count ? byAll.at(-1) : undefined;
     });
 
   await fleet.arm(HEIRS, entry);
@@ -142,14 +146,12 @@ async function pause(fleet: RecoveryFleet): Promise<Pick<Story, 'plainPause' | '
   const plain = await fleet.order(one, { type: 'pause', key });
   await fleet.start(LATECOMER);
   await fleet.arm([LATECOMER], entry);
-  await rejected(2, plain);
-  const plainUntilMs = Date.now();
+  const plainUntilMs = await rejected(2, plain);
   const resumedAtMs = await fleet.order(other, { type: 'resume', key, catchUp: false });
   await runAfter(resumedAtMs);
 
   const second = await fleet.order(LATECOMER, { type: 'pause', key });
-  await rejected(3, second);
-  const untilMs = Date.now();
+  const untilMs = await rejected(3, second);
   const caughtUpAtMs = await fleet.order(one, { type: 'resume', key, catchUp: true });
   await runAfter(caughtUpAtMs);
   return {
