@@ -9,12 +9,12 @@ interface Winner {
 
 /**
  * Who of the caught-up fires that this replica won may run now: at most `catchUpConcurrency` of them at once, each as soon as its entry and the replica have a slot for it. None is refused: nobody else
- * would run a fire whose claim is made. First come, first served, save that one which waits for its own entry keeps no other entry waiting.
+ * would run a fire whose claim is made. Entries take turns, each with its own in their order: one that has very many to run, or waits for its own earlier one, keeps no other waiting.
  */
 export class CatchUpTurns {
   /** Passes that have a place: until their slot is free again, so also a method that overran its time has one. */
   private readonly placed = new Set<Pass>();
-  /** By entry, in the order in which entries came to wait. */
+  /** By entry, in the order in which it is their turn. */
   private readonly waiting = new Map<FireEntry, Set<Winner>>();
 
   constructor(
@@ -46,13 +46,16 @@ export class CatchUpTurns {
   private slotFreed(): void {
     if (this.placed.size === 0 && this.waiting.size === 0) return;
     for (const pass of this.placed) if (!pass.holdsSlot) this.placed.delete(pass);
-    for (const queue of this.waiting.values()) {
-      for (const winner of queue) {
-        if (this.placed.size >= this.catchUpConcurrency || this.slots.full) return;
-        // Its entry has no slot for it, nor then for those behind it.
-        if (!this.place(winner.pass)) break;
-        winner.go();
-      }
+    for (const [entry, queue] of this.waiting) {
+      if (this.placed.size >= this.catchUpConcurrency || this.slots.full) return;
+      const [winner] = queue;
+      // Its entry has no slot for it, nor then for those behind it.
+      if (winner === undefined || !this.place(winner.pass)) continue;
+      winner.go();
+      if (queue.size === 0) continue;
+      // To the end of the line, where this loop comes by again.
+      this.waiting.delete(entry);
+      this.waiting.set(entry, queue);
     }
   }
 
