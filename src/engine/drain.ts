@@ -50,12 +50,13 @@ export class Drain<P extends Endable = Pass> {
     this.expire();
   }
 
-  /** Resolves when no pass is under way; answers how many methods were aborted. Never rejects. */
-  async run(): Promise<number> {
+  /** Resolves when no pass is under way, nor `last`, which may still bring some; answers how many methods were aborted. Never rejects, if `last` does not. */
+  async run(last: Promise<void> = Promise.resolve()): Promise<number> {
     // Drained by a method in its first stretch: its pass is known only when that has returned its promise.
     await undefined;
     for (const pass of [...this.pipeline.passes]) pass.cutWait?.();
-    if (await this.idleBefore(this.drainDeadlineMs, this.expired)) return 0;
+    const end = last.then(() => this.pipeline.idle());
+    if (await this.endsBefore(end, this.drainDeadlineMs, this.expired)) return 0;
 
     this.deadlinePassed = true;
     const error = new DrainDeadlineError(this.drainDeadlineMs);
@@ -65,21 +66,28 @@ export class Drain<P extends Endable = Pass> {
       pass.running?.context.abort(error);
     }
     for (const pass of [...this.pipeline.passes]) pass.onDeadline?.();
-    await this.idleBefore(ABORT_GRACE_MS);
+    await this.endsBefore(end, ABORT_GRACE_MS);
     for (const pass of [...this.pipeline.passes]) if (pass.running !== undefined) this.pipeline.abandon(pass, error);
     // What is left waits for the answer of a coordination call, each of which has a time limit.
-    await this.pipeline.idle();
+    await end;
     return running.length;
   }
 
-  /** Waits for the last pass, for `limitMs` at most, or until `sooner`. Answers whether none is left. */
-  private async idleBefore(limitMs: number, ...sooner: readonly Promise<void>[]): Promise<boolean> {
+  /** Waits for the end, for `limitMs` at most, or until `sooner`. Answers whether it has come. */
+  private async endsBefore(end: Promise<void>, limitMs: number, ...sooner: readonly Promise<void>[]): Promise<boolean> {
+    let ended = false;
     let alarm: object | undefined;
     const limit = new Promise<void>((resolve) => {
       alarm = this.alarms.set(limitMs, resolve);
     });
-    await Promise.race([this.pipeline.idle(), limit, ...sooner]);
+    await Promise.race([
+      end.then(() => {
+        ended = true;
+      }),
+      limit,
+      ...sooner,
+    ]);
     if (alarm !== undefined) this.alarms.cancel(alarm);
-    return this.pipeline.passes.size === 0;
+    return ended;
   }
 }

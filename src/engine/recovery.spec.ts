@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Claimer } from '../coordination/claimer.js';
+import type { Elector } from '../coordination/elector.js';
 import { MemoryBackend } from '../coordination/memory/memory-backend.js';
+import type { MemoryClaimer } from '../coordination/memory/memory-claimer.js';
 import { MemoryStore } from '../coordination/memory/memory-store.js';
+import type { RecoveryStore } from '../coordination/recovery-store.js';
 import type { EntryPolicies } from '../domain/entry.js';
 import { currentFire, type FireContext } from '../fire/fire-context.js';
 import type { Schedule } from '../schedule/schedule.js';
@@ -44,7 +48,133 @@ async function untilCalled({ clock, calls }: Recovering, times: number, withinMs
   return clock.now() - from;
 }
 
+/** A replica whose looks bring their answer only when they are let, and may then find that the store is gone; and a dead one, which leaves a fire behind. */
+function heldLooks(elector?: Elector) {
+  const clock = new VirtualClock();
+  const store = new MemoryStore({ clock });
+  const runs: string[] = [];
+  const dead = mortal(new MemoryBackend({ store }));
+  const first = replica({ id: 'dead', clock, backend: dead.backend });
+  first.scheduler.add(
+    definition('job', at(FIRST.getTime()), { run: () => new Promise(() => undefined), recovery: 'rerun' }),
+  );
+  first.scheduler.start();
+  const looks: (() => void)[] = [];
+  const memory = new MemoryBackend({ store });
+  const takeLapsed: RecoveryStore['takeLapsed'] = async (request) => {
+    const taken = await memory.recovery.takeLapsed(request);
+    if (taken.length > 0) await new Promise<void>((answer) => void looks.push(answer));
+    return taken;
+  };
+  const { renew, finish, release } = memory.recovery;
+  const recovery = {
+    renew: renew.bind(memory.recovery),
+    finish: finish.bind(memory.recovery),
+    release: release.bind(memory.recovery),
+    takeLapsed,
+  };
+  const { life, backend } = mortal({ store: 'memory', claimer: memory.claimer, leases: memory.leases, recovery });
+  const other = replica({ id: 'other', clock, backend, ...(elector && { elector }) });
+  const untilLooking = async () => {
+    other.scheduler.add(
+      definition('job', at(FIRST.getTime()), { run: () => void runs.push('other'), recovery: 'rerun' }),
+    );
+    other.scheduler.start();
+    dead.life.reaches = false;
+    for (let turns = 0; looks.length === 0 && turns < 1_000; turns += 1) await clock.advance(100);
+    expect(looks).toHaveLength(1);
+  };
+  return { clock, store, other, life, looks, runs, dead, first, untilLooking };
+}
+
 describe("with recovery 'rerun'", () => {
+  it('a fire that a look brings for an entry that was removed meanwhile is left to another replica', async () => {
+    const { clock, other, looks, runs, untilLooking } = heldLooks();
+    await clock.advance(MINUTE);
+    await untilLooking();
+    other.scheduler.remove('job');
+    looks[0]!();
+    await clock.advance(SECOND);
+    expect(runs).toEqual([]);
+    expect(other.ofType('fire.canceled')).toMatchObject([{ reason: 'removed', fire: { origin: 'recovery' } }]);
+  });
+
+  it('a drain ends in time although its last look brings a fire that the store, gone by then, does not take back', async () => {
+    const { clock, other, looks, life, untilLooking } = heldLooks();
+    await clock.advance(MINUTE);
+    await untilLooking();
+    const drained = follow(other.scheduler.drain());
+    await clock.advance(SECOND);
+    life.reaches = false;
+    looks[0]!();
+    // The deadline, the grace, and one call that is not answered.
+    await clock.advance(10 * SECOND + SECOND + 2 * 5 * SECOND);
+    expect(drained.settled).toBe(true);
+    expect(clock.pendingTimers).toBeLessThanOrEqual(2);
+  });
+
+  it('a drain waits for one answer of an elector at most, however many entries a look asks it about', async () => {
+    const elector: Elector = { isLeader: () => new Promise(() => undefined) };
+    const clock = new VirtualClock();
+    const { scheduler } = replica({
+      clock,
+      elector,
+      backend: new MemoryBackend({ store: new MemoryStore({ clock }) }),
+    });
+    for (let index = 0; index < 50; index += 1)
+      scheduler.add(definition(`job-${index}`, at('2027-01-01T00:00:00Z'), { recovery: 'rerun' }));
+    scheduler.start();
+    await clock.advance(LOOK);
+    const drained = follow(scheduler.drain());
+    await clock.advance(LOOK + SECOND);
+    expect(drained.settled).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('a fire whose claim was on its way when its entry was given another claimer is marked done where it was claimed', async () => {
+    const clock = new VirtualClock();
+    const store = new MemoryStore({ clock });
+    const memory = new MemoryBackend({ store });
+    let answer: (() => void) | undefined;
+    const claimMany: MemoryClaimer['claimMany'] = async (claims) => {
+      const answers = await memory.claimer.claimMany(claims);
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return answers;
+    };
+    const claimer: Claimer = {
+      repeatable: true,
+      holding: true,
+      claim: (fireKey, context) => memory.claimer.claim(fireKey, context),
+      claimMany,
+    };
+    const { leases, recovery } = memory;
+    const runs: FireContext[] = [];
+    const ends: (() => void)[] = [];
+    const run = (fire: FireContext) => {
+      runs.push(fire);
+      return new Promise<void>((end) => void ends.push(end));
+    };
+    const [first, other] = [
+      replica({ id: 'first', clock, backend: { store: 'memory', claimer, leases, recovery } }),
+      replica({ id: 'other', clock, backend: new MemoryBackend({ store }) }),
+    ] as const;
+    first.scheduler.add(definition('job', at(FIRST.getTime()), { run, recovery: 'rerun' }));
+    first.scheduler.start();
+    await clock.advance(MINUTE);
+    other.scheduler.add(definition('job', at(FIRST.getTime()), { run, recovery: 'rerun' }));
+    other.scheduler.start();
+    first.scheduler.update('job', { claimer: null });
+    answer!();
+    await clock.advance(2 * LEASE);
+    expect(runs).toHaveLength(1);
+    expect(runs[0]!.signal.aborted).toBe(false);
+    ends[0]!();
+    await clock.advance(3 * LEASE);
+    expect(runs).toHaveLength(1);
+  });
+
   it("a dead winner's fire is run by another replica within one lease and one look, as attempt 2 with a higher fencing token", async () => {
     const fleet = recovering(3);
     await fleet.clock.advance(MINUTE);

@@ -1,4 +1,4 @@
-import type { GuardedRecovery } from '../coordination/guarded-recovery.js';
+import type { GuardedBackend } from '../coordination/guarded-backend.js';
 import type { LapsedClaim } from '../coordination/recovery-store.js';
 import type { Fire } from '../domain/fire.js';
 import { fireKey } from '../domain/fire-key.js';
@@ -21,7 +21,7 @@ const MAX_LOOK_EVERY_MS = 5_000;
  * only for those that may run here.
  */
 export class Recovery {
-  private readonly watched = new Map<Entry, GuardedRecovery>();
+  private readonly watched = new Map<Entry, GuardedBackend>();
   private alarm: object | undefined;
   private state: 'idle' | 'started' | 'stopped' = 'idle';
   private looking: Promise<void> | undefined;
@@ -35,8 +35,8 @@ export class Recovery {
 
   /** To be told of each entry that is added or changed. */
   watch(entry: Entry): void {
-    const { recovery } = entry.claims ?? {};
-    if (entry.policies.recovery === 'rerun' && recovery !== undefined) this.watched.set(entry, recovery);
+    const { claims } = entry;
+    if (entry.policies.recovery === 'rerun' && claims?.recovery !== undefined) this.watched.set(entry, claims);
     else this.watched.delete(entry);
     this.arm(this.services.random.fraction());
   }
@@ -74,17 +74,16 @@ export class Recovery {
   }
 
   private async look(): Promise<void> {
-    const byStore = new Map<GuardedRecovery, Entry[]>();
-    for (const [entry, recovery] of this.watched) {
-      if (entry.paused || !(await this.mayRun(entry))) continue;
-      const entries = byStore.get(recovery);
-      if (entries === undefined) byStore.set(recovery, [entry]);
+    const byStore = new Map<GuardedBackend, Entry[]>();
+    for (const [entry, claims] of await this.thatMayRun()) {
+      const entries = byStore.get(claims);
+      if (entries === undefined) byStore.set(claims, [entry]);
       else entries.push(entry);
     }
     try {
-      for (const [recovery, entries] of byStore) {
+      for (const [claims, entries] of byStore) {
         for (let from = 0; from < entries.length && this.state === 'started'; from += ENTRIES_PER_REQUEST)
-          await this.take(recovery, entries.slice(from, from + ENTRIES_PER_REQUEST));
+          await this.take(claims, entries.slice(from, from + ENTRIES_PER_REQUEST));
       }
       this.unreachable = false;
     } catch (error) {
@@ -96,27 +95,39 @@ export class Recovery {
     }
   }
 
+  /** Asked side by side: a drain waits for no more than one answer of a slow elector. */
+  private async thatMayRun(): Promise<readonly (readonly [Entry, GuardedBackend])[]> {
+    const watched = [...this.watched].filter(([entry]) => !entry.paused);
+    if (this.services.elector === undefined) return watched;
+    const may = await Promise.all(watched.map(([entry]) => this.mayRun(entry)));
+    return watched.filter((_, index) => may[index]);
+  }
+
   /** Where an elector is set, only a replica that leads takes fires over. */
   private async mayRun(entry: Entry): Promise<boolean> {
-    if (this.services.elector === undefined) return true;
     const pass = this.passOf(entry, new Date(this.services.clock.now()));
     return (await askElector(pass, this.services)) === undefined;
   }
 
-  private async take(recovery: GuardedRecovery, entries: readonly Entry[]): Promise<void> {
+  private async take(claims: GuardedBackend, entries: readonly Entry[]): Promise<void> {
     const { namespace, instanceId, leaseTtlMs: ttlMs, random, clock } = this.services;
     const claimId = random.uuid();
     const sentAt = sentNow(clock);
     const asked = entries.map(({ key, policies }) => ({ entryKey: key, maxAttempts: policies.recoveryAttempts }));
     const request = { namespace, entries: asked, claimId, instanceId, ttlMs, limit: TAKEN_AT_A_TIME };
     const byKey = new Map(entries.map((entry) => [entry.key, entry]));
-    for (const lapsed of await recovery.takeLapsed(request)) {
+    for (const lapsed of (await claims.recovery?.takeLapsed(request)) ?? []) {
       const entry = byKey.get(lapsed.entryKey);
-      if (entry !== undefined) this.found(entry, lapsed, claimId, sentAt);
+      if (entry !== undefined) this.found(entry, claims, lapsed, { claimId, sentAt });
     }
   }
 
-  private found(entry: Entry, { scheduledAt, attempt, abandoned }: LapsedClaim, claimId: string, sentAt: SentAt): void {
+  private found(
+    entry: Entry,
+    claims: GuardedBackend,
+    { scheduledAt, attempt, abandoned }: LapsedClaim,
+    { claimId, sentAt }: { readonly claimId: string; readonly sentAt: SentAt },
+  ): void {
     const pass = this.passOf(entry, scheduledAt);
     if (abandoned) {
       const { clock, instanceId } = this.services;
@@ -126,6 +137,7 @@ export class Recovery {
     }
     pass.attempt = attempt;
     pass.claimId = claimId;
+    pass.asked = claims;
     holdsOfPass(pass, this.services).keepRecovery(sentAt);
     this.send(pass);
   }

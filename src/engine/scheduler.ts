@@ -305,10 +305,9 @@ export class Scheduler {
   }
 
   private async end(drain: Drain): Promise<void> {
+    // What a last look brings is given up at once, which the store must be told within the deadline too.
     const looked = this.recovery.stop();
-    const ended = await Promise.all([drain.run(), this.parts.companion?.drain() ?? 0, looked]);
-    // What a last look brought was given up at once, which the store must still be told.
-    await this.pipeline.idle();
+    const ended = await Promise.all([drain.run(looked), this.parts.companion?.drain() ?? 0]);
     const aborted = ended[0] + ended[1];
     this.lifecycle.enter('stopped');
     this.parts.emit({ type: 'scheduler.stopped', ...this.eventBase(), aborted });

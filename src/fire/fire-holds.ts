@@ -19,7 +19,7 @@ export function guardsFleet({ overlap, overlapScope }: EntryPolicies): boolean {
 /** The holds of a pass, made when it first has one. */
 export function holdsOfPass(pass: Pass, services: FireServices): FireHolds {
   pass.claimId ??= services.random.uuid();
-  pass.holds ??= new FireHolds(pass, pass.claimId, pass.entry.claims ?? NO_CLAIMS, services);
+  pass.holds ??= new FireHolds(pass, pass.claimId, pass.asked ?? pass.entry.claims ?? NO_CLAIMS, services);
   return pass.holds;
 }
 

@@ -69,6 +69,8 @@ export class Pass {
   /** Set while it waits for its place with its claim in hand, which no drain cuts: the drain deadline has passed. */
   onDeadline: (() => void) | undefined;
   private patientUntilMs: number | undefined;
+  /** Whom it asked for its claim: what it holds lies there, whatever its entry was given since. */
+  asked: EntryClaims | undefined;
   /** Its claim id, once it asked or holds something. */
   claimId: string | undefined;
   /** The leases that its run holds, once it has one. */
@@ -103,7 +105,8 @@ export class Pass {
 
   /** Why the entry no longer wants this pass, if it does not. */
   staleness(): 'removed' | 'updated' | undefined {
-    if (this.entry.generation === this.generation) return undefined;
-    return this.entry.removed ? 'removed' : 'updated';
+    // A look for fires of dead replicas may bring one for an entry that is gone, and is then not older than its removal.
+    if (this.entry.removed) return 'removed';
+    return this.entry.generation === this.generation ? undefined : 'updated';
   }
 }

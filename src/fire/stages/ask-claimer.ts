@@ -25,6 +25,7 @@ async function claim(
   const { fire, entry } = pass;
   const claimId = services.random.uuid();
   pass.claimId = claimId;
+  pass.asked = claims;
   const request = {
     entryKey: fire.entryKey,
     fireKey: fire.fireKey,
