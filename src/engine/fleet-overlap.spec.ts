@@ -57,6 +57,46 @@ const reasons = ({ replicas }: Fleet) =>
 const otherThan = (fleet: Fleet, on: number) => fleet.replicas.findIndex((_, index) => index !== on);
 
 describe("with overlap 'skip' over the fleet", () => {
+  it('a run that lost its guard in the pause between two attempts, while the process was stopped, makes no further one', async () => {
+    const retry = { attempts: 3, minMs: 5 * SECOND, maxMs: 5 * SECOND, factor: 1, jitter: 0 };
+    const fleet = guarded(1, { retry });
+    await fleet.clock.advance(MINUTE);
+    fleet.calls[0]!.end(new Error('no'));
+    await fleet.clock.settle();
+    await fleet.clock.suspend(LEASE + SECOND);
+    expect(fleet.calls).toHaveLength(1);
+    expect(fleet.replicas[0]!.story().slice(-2)).toEqual(['retrying', 'failed']);
+  });
+
+  it('a guard whose grant is read after its life, since the process was stopped, lets nobody run', async () => {
+    const clock = new VirtualClock();
+    const { claimer, leases } = new MemoryBackend({ store: new MemoryStore({ clock }) });
+    const acquire: typeof leases.acquire = async (request) => {
+      const grant = await leases.acquire(request);
+      await new Promise<void>((answer) => void clock.setTimer(answer, SECOND));
+      return grant;
+    };
+    const slow = {
+      acquire,
+      renew: leases.renew.bind(leases),
+      release: leases.release.bind(leases),
+      read: leases.read.bind(leases),
+    };
+    const { scheduler, ofType } = replica({ clock, backend: { store: 'memory', claimer, leases: slow } });
+    let runs = 0;
+    const run = async () => {
+      runs += 1;
+    };
+    scheduler.add(definition('job', every(24 * 60 * MINUTE), { run, overlap: 'skip', overlapScope: 'fleet' }));
+    scheduler.start();
+    const waited = follow(scheduler.triggerAndWait('job'));
+    await clock.settle();
+    await clock.suspend(LEASE + SECOND);
+    expect(waited.reason).toMatchObject({ reason: 'overlap' });
+    expect(runs).toBe(0);
+    expect(ofType('fire.rejected')).toHaveLength(1);
+  });
+
   it('the winner of the next fire is rejected while another replica runs the one before; the claim stays', async () => {
     const fleet = guarded(2);
     await fleet.clock.advance(MINUTE);
@@ -257,5 +297,33 @@ describe('with the guard and recovery together', () => {
     const second = fleet.calls.filter(({ fire }) => fire.fireKey === 'job@2026-01-01T00:02:00Z');
     expect(second.map(({ fire }) => fire.attempt)).toEqual([2]);
     expect(fleet.most()).toBe(1);
+  });
+});
+
+describe("with overlap 'queue' over the fleet, and a store that is away for a moment", () => {
+  it('the fire that waits for the guard asks on, and runs when it has it', async () => {
+    const fleet = guarded(2, { overlap: 'queue' });
+    await fleet.clock.advance(2 * MINUTE);
+    expect(fleet.calls).toHaveLength(1);
+    const waiting = fleet.replicas[otherThan(fleet, fleet.calls[0]!.on)]!;
+    await fleet.clock.advance(SECOND);
+    waiting.life.reaches = false;
+    await fleet.clock.advance(6 * SECOND);
+    waiting.life.reaches = true;
+    await fleet.clock.advance(SECOND);
+    fleet.calls[0]!.end();
+    await fleet.clock.advance(10 * SECOND);
+    expect(waiting.ofType('fire.skipped')).toMatchObject([{ reason: 'already-claimed' }]);
+    expect(fleet.calls).toHaveLength(2);
+    expect(fleet.most()).toBe(1);
+  });
+
+  it('a store that stays away ends the fire when the patience for claims has run out', async () => {
+    const fleet = guarded(2, { overlap: 'queue' });
+    await fleet.clock.advance(2 * MINUTE + SECOND);
+    const waiting = fleet.replicas[otherThan(fleet, fleet.calls[0]!.on)]!;
+    waiting.life.reaches = false;
+    await fleet.clock.advance(MINUTE - 2 * SECOND);
+    expect(waiting.ofType('fire.skipped').map(({ reason }) => reason)).toEqual(['already-claimed', 'claim-error']);
   });
 });

@@ -43,6 +43,8 @@ async function callAgain(
     tellRetrying(pass, services, called.attempt, outcome.error, pauseMs);
     if (!(await pause(pass, services, next, pauseMs)) || isUnwanted(pass, services))
       return cutShort(pass, services, outcome);
+    // After the process was stopped, the pause and the lease end in one turn.
+    if (pass.holds?.loss() !== undefined) return outcome;
     called = next;
     outcome = await call(next);
   }

@@ -18,7 +18,7 @@ export function takeOverlap(pass: Pass, services: FireServices): Outcome | undef
   const loss = pass.holds?.loss();
   if (loss !== undefined) return loss;
   if (!guardsFleet(pass.entry.policies) || pass.holds?.guardsOverlap === true) return undefined;
-  const { leases } = pass.entry.claims ?? {};
+  const { leases } = pass.asked ?? pass.entry.claims ?? {};
   // Options that need leases are refused at start where there are none; an application may still have replaced its backend.
   if (leases === undefined)
     return claimError(new CoordinationError('COORDINATION_FAILED', NO_LEASES, 'it has no leases.'));
@@ -31,11 +31,12 @@ const claimError = (error: unknown): Outcome => ({ kind: 'skipped', reason: 'cla
 const OVERLAP: Outcome = Object.freeze({ kind: 'rejected', reason: 'overlap' });
 
 async function take(pass: Pass, services: FireServices, leases: GuardedLeases): Promise<Outcome | undefined> {
-  if (await acquired(pass, services, leases)) return undefined;
   const { origin } = pass.fire;
   if (origin === 'catch-up') return wait(pass, services, leases, Number.POSITIVE_INFINITY);
   // What the dead winner held lapses within its life. If it is held then, it is another run's.
   if (origin === 'recovery') return wait(pass, services, leases, services.leaseTtlMs + ASK_AGAIN_MS);
+  // Read late, as after the process was stopped, a grant may be over.
+  if (await acquired(pass, services, leases)) return pass.holds?.loss();
   return pass.entry.policies.overlap === 'queue' ? queue(pass, services, leases) : OVERLAP;
 }
 
@@ -56,20 +57,31 @@ async function queue(pass: Pass, services: FireServices, leases: GuardedLeases):
   }
 }
 
+/** Asks until the guard is granted. Those that wait have their claim, so a store that is away for a moment costs no fire: it is asked on for as long as a claim would be. */
 async function wait(
   pass: Pass,
   services: FireServices,
   leases: GuardedLeases,
   limitMs: number,
 ): Promise<Outcome | undefined> {
-  const endsAtMs = services.clock.monotonic() + limitMs;
+  const { clock, claimPatienceMs } = services;
+  const endsAtMs = clock.monotonic() + limitMs;
+  let answeredAtMs = clock.monotonic();
   for (;;) {
+    try {
+      if (await acquired(pass, services, leases)) return pass.holds?.loss();
+      answeredAtMs = clock.monotonic();
+    } catch (error) {
+      if (clock.monotonic() >= Math.min(endsAtMs, answeredAtMs + claimPatienceMs)) throw error;
+    }
+    // Another replica has the fire meanwhile: it waits for the guard too.
+    const loss = pass.holds?.loss();
+    if (loss !== undefined) return loss;
+    if (clock.monotonic() >= endsAtMs) return OVERLAP;
     await new Promise<void>((resume) => void services.alarms.set(ASK_AGAIN_MS, resume));
     // A claimed fire runs, also while a drain is on, for as long as there is time.
     if (services.outOfTime())
       return { kind: 'failed', error: new DrainDeadlineError(services.drainDeadlineMs), durationMs: 0 };
-    if (await acquired(pass, services, leases)) return pass.holds?.loss();
-    if (services.clock.monotonic() >= endsAtMs) return OVERLAP;
   }
 }
 
