@@ -55,7 +55,7 @@ export function viewOf(entry: Entry, running: number): EntryView {
     failed: entry.failed,
     counters: FireTally.of(entry),
     lastStartedAt: startedAtMs === null ? null : new Date(startedAtMs),
-    lastOutcome: tally?.lastOutcome ?? null,
+    lastOutcome: tally?.lastOutcome(entry.key) ?? null,
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FireRejectedError } from '../domain/errors.js';
-import { FireTally } from './fire-tally.js';
+import { type EntryTally, FireTally } from './fire-tally.js';
 import { entryOf, pipelineOf, yes } from './pipeline.fixture.js';
 
 const NONE = {
@@ -90,7 +90,7 @@ describe('counters', () => {
     expect(FireTally.of(entry)).toEqual(expected);
     expect(tally.totals).toEqual(expected);
     const ran = 'started' in counted && kind !== 'rejected';
-    expect(entry.tally?.lastOutcome).toEqual({
+    expect(entry.tally?.lastOutcome(entry.key)).toEqual({
       fireKey: fire.fireKey,
       scheduledAt: fire.scheduledAt,
       origin: 'schedule',
@@ -141,15 +141,20 @@ describe('counters', () => {
   it('count a missed plan by its instants, and an abandoned fire as the last outcome', () => {
     const tally = new FireTally();
     const entry = entryOf(() => 1);
-    const fire = { entryKey: 'job', fireKey: 'job@x', scheduledAt: new Date(5), origin: 'recovery' } as const;
+    const fire = {
+      entryKey: 'job',
+      fireKey: 'job@1970-01-01T00:00:00.005Z',
+      scheduledAt: new Date(5),
+      origin: 'recovery',
+    } as const;
     tally.missed(entry, 30);
     tally.missed(undefined, 4);
     tally.abandoned(entry, fire, 7);
     tally.abandoned(undefined, fire, 8);
     expect(FireTally.of(entry)).toMatchObject({ missed: 30, abandoned: 1 });
     expect(tally.totals).toMatchObject({ missed: 34, abandoned: 2 });
-    expect((entry as { tally?: { lastOutcome: unknown } }).tally?.lastOutcome).toEqual({
-      fireKey: 'job@x',
+    expect((entry as { tally?: EntryTally }).tally?.lastOutcome(entry.key)).toEqual({
+      fireKey: fire.fireKey,
       scheduledAt: new Date(5),
       origin: 'recovery',
       kind: 'abandoned',
@@ -165,10 +170,10 @@ describe('counters', () => {
     await clock.advance(1_000);
     send(entry, 'manual');
     const { tally } = entry as ReturnType<typeof entryOf> & {
-      tally?: { lastStartedAtMs: number; lastOutcome: unknown };
+      tally?: EntryTally;
     };
     expect(tally?.lastStartedAtMs).toBe(startMs + 1_000);
-    expect(tally?.lastOutcome).toMatchObject({ kind: 'completed', origin: 'schedule', atMs: startMs });
+    expect(tally?.lastOutcome(entry.key)).toMatchObject({ kind: 'completed', origin: 'schedule', atMs: startMs });
   });
 
   it.each<[string, unknown, string]>([
@@ -189,7 +194,7 @@ describe('counters', () => {
     send(entry);
     await clock.settle();
     expect(story()).toEqual(['started', 'failed']);
-    expect((entry as { tally?: { lastOutcome: unknown } }).tally?.lastOutcome).toMatchObject({
+    expect((entry as { tally?: EntryTally }).tally?.lastOutcome(entry.key)).toMatchObject({
       kind: 'failed',
       error: shown,
     });

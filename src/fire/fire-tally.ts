@@ -1,4 +1,5 @@
 import type { Fire, FireOrigin } from '../domain/fire.js';
+import { fireKey } from '../domain/fire-key.js';
 import type { RejectReason, SkipReason } from '../domain/skip-reason.js';
 import type { FireEntry, Outcome, Pass } from './pass.js';
 
@@ -35,104 +36,139 @@ export interface LastOutcome {
   readonly durationMs?: number;
 }
 
-type Counts<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Record<keyof T[K], number> };
+/**
+ * Numbers that are counted up. Flat, and with no part that was not needed yet: ten thousand entries that fire in one turn for the first time make as many of these, and what is kept for each of them
+ * is what the collector then spends its time on.
+ */
+class Counts {
+  started = 0;
+  completed = 0;
+  failed = 0;
+  retried = 0;
+  canceled = 0;
+  missed = 0;
+  abandoned = 0;
+  private skipped: Record<SkipReason, number> | undefined;
+  private rejected: Record<RejectReason, number> | undefined;
 
-function noCounts(): Counts<FireCounters> {
-  return {
-    started: 0,
-    completed: 0,
-    failed: 0,
-    retried: 0,
-    canceled: 0,
-    missed: 0,
-    abandoned: 0,
-    skipped: { 'not-leader': 0, 'election-error': 0, 'already-claimed': 0, 'claim-error': 0 },
-    rejected: { overlap: 0, 'concurrency-limit': 0, paused: 0, guard: 0 },
-  };
+  end(outcome: Outcome): void {
+    switch (outcome.kind) {
+      case 'completed':
+      case 'failed':
+      case 'canceled':
+        this[outcome.kind] += 1;
+        return;
+      case 'skipped':
+        this.skipped ??= { ...NONE_SKIPPED };
+        this.skipped[outcome.reason] += 1;
+        return;
+      case 'rejected':
+        this.rejected ??= { ...NONE_REJECTED };
+        this.rejected[outcome.reason] += 1;
+        return;
+      default:
+        outcome satisfies never;
+    }
+  }
+
+  get copy(): FireCounters {
+    const { started, completed, failed, retried, canceled, missed, abandoned } = this;
+    const [skipped, rejected] = [{ ...(this.skipped ?? NONE_SKIPPED) }, { ...(this.rejected ?? NONE_REJECTED) }];
+    return { started, completed, failed, retried, canceled, missed, abandoned, skipped, rejected };
+  }
 }
 
-function copyOf(counts: FireCounters): FireCounters {
-  return { ...counts, skipped: { ...counts.skipped }, rejected: { ...counts.rejected } };
-}
+const NONE_SKIPPED = Object.freeze({ 'not-leader': 0, 'election-error': 0, 'already-claimed': 0, 'claim-error': 0 });
+const NONE_REJECTED = Object.freeze({ overlap: 0, 'concurrency-limit': 0, paused: 0, guard: 0 });
 
-/** What one entry's fires came to. */
-export class EntryTally {
-  readonly counts = noCounts();
-  /** Wall clock when a method of it was last called. */
-  lastStartedAtMs: number | null = null;
-  private lastFire: Fire | undefined;
-  private lastAtMs = 0;
-  private lastKind: LastOutcome['kind'] = 'completed';
+/** What one entry's fires came to. Nothing of a fire is kept but numbers and words: a fire that is kept outlives its turn, and very many then cost more than they did to run. */
+export class EntryTally extends Counts {
+  /** Wall clock when a method of it was last called; NaN: never. */
+  private startedAtMs = Number.NaN;
+  private lastScheduledAtMs = Number.NaN;
+  private lastAtMs = Number.NaN;
+  private lastDurationMs = Number.NaN;
+  private lastOrigin: FireOrigin = 'schedule';
+  private lastKind: LastOutcome['kind'] | undefined;
   private lastReason: string | undefined;
   private lastError: string | undefined;
-  private lastDurationMs: number | undefined;
+  /** Of a manual fire: any other's follows from its instant. */
+  private lastManualKey: string | undefined;
 
-  /** What the fire's end said, in its own fields: the outcome itself holds what the method returned, which is not ours to keep. */
-  ended(fire: Fire, outcome: Outcome | { readonly kind: 'abandoned' }, atMs: number): void {
-    this.lastFire = fire;
+  start(atMs: number): void {
+    this.started += 1;
+    this.startedAtMs = atMs;
+  }
+
+  /** What the fire's end said, in fields of its own: the outcome itself holds what the method returned, which is not ours to keep. */
+  keep(fire: Fire, outcome: Outcome | { readonly kind: 'abandoned' }, atMs: number): void {
+    this.lastScheduledAtMs = fire.scheduledAt.getTime();
+    this.lastOrigin = fire.origin;
+    this.lastManualKey = fire.origin === 'manual' ? fire.fireKey : undefined;
     this.lastAtMs = atMs;
     this.lastKind = outcome.kind;
     this.lastReason = 'reason' in outcome ? outcome.reason : undefined;
     this.lastError = 'error' in outcome ? shownError(outcome.error) : undefined;
-    this.lastDurationMs = 'durationMs' in outcome ? outcome.durationMs : undefined;
+    this.lastDurationMs = 'durationMs' in outcome ? outcome.durationMs : Number.NaN;
   }
 
-  get lastOutcome(): LastOutcome | null {
-    const { lastFire: fire } = this;
-    if (fire === undefined) return null;
+  get lastStartedAtMs(): number | null {
+    return Number.isNaN(this.startedAtMs) ? null : this.startedAtMs;
+  }
+
+  lastOutcome(entryKey: string): LastOutcome | null {
+    if (this.lastKind === undefined) return null;
     return {
-      fireKey: fire.fireKey,
-      scheduledAt: fire.scheduledAt,
-      origin: fire.origin,
+      fireKey: this.lastManualKey ?? fireKey(entryKey, this.lastScheduledAtMs),
+      scheduledAt: new Date(this.lastScheduledAtMs),
+      origin: this.lastOrigin,
       kind: this.lastKind,
       ...(this.lastReason === undefined ? {} : { reason: this.lastReason }),
       ...(this.lastError === undefined ? {} : { error: this.lastError }),
       atMs: this.lastAtMs,
-      ...(this.lastDurationMs === undefined ? {} : { durationMs: this.lastDurationMs }),
+      ...(Number.isNaN(this.lastDurationMs) ? {} : { durationMs: this.lastDurationMs }),
     };
   }
 }
 
 /** One for all entries that never fired, of which there may be very many. */
-const NOTHING: FireCounters = noCounts();
+const NOTHING: FireCounters = new Counts().copy;
 for (const part of [NOTHING, NOTHING.skipped, NOTHING.rejected]) Object.freeze(part);
 
 /** Counts what becomes of fires, per entry and for the replica, whether or not anybody watches their events. An entry of which nothing was told has no tally. */
 export class FireTally {
-  private readonly all = noCounts();
+  private readonly all = new Counts();
 
   /** Of all entries since the start, also of those that were removed. A copy. */
   get totals(): FireCounters {
-    return copyOf(this.all);
+    return this.all.copy;
   }
 
   /** Of one entry, as they are now. */
   static of({ tally }: FireEntry): FireCounters {
-    return tally === undefined ? NOTHING : copyOf(tally.counts);
+    return tally === undefined ? NOTHING : tally.copy;
   }
 
   started(entry: FireEntry, atMs: number): void {
-    const tally = tallyOf(entry);
-    tally.counts.started += 1;
-    tally.lastStartedAtMs = atMs;
+    tallyOf(entry).start(atMs);
     this.all.started += 1;
   }
 
   retried(entry: FireEntry): void {
-    tallyOf(entry).counts.retried += 1;
+    tallyOf(entry).retried += 1;
     this.all.retried += 1;
   }
 
   ended({ entry, fire }: Pass, outcome: Outcome, atMs: number): void {
     const tally = tallyOf(entry);
-    count(tally.counts, outcome);
-    count(this.all, outcome);
-    tally.ended(fire, outcome, atMs);
+    tally.end(outcome);
+    tally.keep(fire, outcome, atMs);
+    this.all.end(outcome);
   }
 
   /** `entry`: absent if it was removed meanwhile. */
   missed(entry: FireEntry | undefined, instants: number): void {
-    if (entry !== undefined) tallyOf(entry).counts.missed += instants;
+    if (entry !== undefined) tallyOf(entry).missed += instants;
     this.all.missed += instants;
   }
 
@@ -141,32 +177,14 @@ export class FireTally {
     this.all.abandoned += 1;
     if (entry === undefined) return;
     const tally = tallyOf(entry);
-    tally.counts.abandoned += 1;
-    tally.ended(fire, { kind: 'abandoned' }, atMs);
+    tally.abandoned += 1;
+    tally.keep(fire, { kind: 'abandoned' }, atMs);
   }
 }
 
 function tallyOf(entry: FireEntry): EntryTally {
   entry.tally ??= new EntryTally();
   return entry.tally;
-}
-
-function count(counts: Counts<FireCounters>, outcome: Outcome): void {
-  switch (outcome.kind) {
-    case 'completed':
-    case 'failed':
-    case 'canceled':
-      counts[outcome.kind] += 1;
-      return;
-    case 'skipped':
-      counts.skipped[outcome.reason] += 1;
-      return;
-    case 'rejected':
-      counts.rejected[outcome.reason] += 1;
-      return;
-    default:
-      outcome satisfies never;
-  }
 }
 
 const SHOWN_CHARACTERS = 1_000;
