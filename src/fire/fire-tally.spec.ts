@@ -162,6 +162,19 @@ describe('counters', () => {
     });
   });
 
+  it('name a manual fire that ended by its own key', async () => {
+    const { clock, send } = pipelineOf();
+    const entry = entryOf(() => 1);
+    const { fire } = send(entry, 'manual', undefined, {
+      entryKey: 'job',
+      fireKey: 'job@2026-01-01T00:00:00Z#manual-7',
+      scheduledAt: new Date('2026-01-01T00:00:00Z'),
+      origin: 'manual',
+    });
+    await clock.settle();
+    expect((entry as { tally?: EntryTally }).tally?.lastOutcome(entry.key)?.fireKey).toBe(fire.fireKey);
+  });
+
   it('when a method was last called and how its last fire ended are two: it may run still', async () => {
     const { clock, send } = pipelineOf();
     const entry = entryOf(({ origin }) => (origin === 'manual' ? new Promise(() => undefined) : 1));
