@@ -87,7 +87,8 @@ export class DistributedCronRegistry {
     options: RegistryEntryOptions = NO_OPTIONS,
   ): void {
     const written = { schedule, options: options === NO_OPTIONS ? options : { ...options, key }, changes: undefined };
-    const { policies, schedule: resolved, enabled, claimer } = this.resolve(key, written, [run]);
+    const faults = refused(key, options, 'key', 'The key of an entry that is added is the first argument.');
+    const { policies, schedule: resolved, enabled, claimer } = this.resolve(key, written, [run], faults);
     if (enabled) this.scheduler.add({ key, schedule: resolved, policies, run, claimer });
     this.written.set(key, written);
   }
@@ -103,7 +104,13 @@ export class DistributedCronRegistry {
     const named = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
     const before = this.written.get(key)!;
     const written = { ...before, changes: { ...before.changes, ...named } };
-    const { schedule, policies } = this.resolve(key, written, run === undefined ? [] : [run]);
+    const faults = refused(
+      key,
+      named,
+      'enabled',
+      'An entry that is scheduled is taken off by remove, or held by pause.',
+    );
+    const { schedule, policies } = this.resolve(key, written, run === undefined ? [] : [run], faults);
     this.scheduler.update(key, { schedule, policies, ...(run === undefined ? {} : { run }) });
     this.written.set(key, written);
   }
@@ -114,7 +121,7 @@ export class DistributedCronRegistry {
     this.written.delete(key);
   }
 
-  /** Fires of the entry are rejected on this replica until `resume`. Manual triggers work. @throws EntryNotFoundError */
+  /** Fires of the entry are rejected on this replica until `resume`. Manual triggers work. @throws EntryNotFoundError; RangeError for options that are none */
   pause(key: string, options?: ReplicaScope): void;
   /**
    * Fires of the entry are rejected on every replica, from the next claim on and over restarts, until somebody resumes it with the same scope. The store remembers it, so nobody has to be told. Manual
@@ -126,7 +133,7 @@ export class DistributedCronRegistry {
   }
 
   /**
-   * The entry goes on with its next instant on this replica. Nothing is made up for, unless `catchUp`. A pause of the fleet stays. @throws EntryNotFoundError
+   * The entry goes on with its next instant on this replica. Nothing is made up for, unless `catchUp`. A pause of the fleet stays. @throws EntryNotFoundError; RangeError for options that are none
    */
   resume(key: string, options?: ReplicaScope & ResumeOptions): void;
   /**
@@ -190,15 +197,18 @@ export class DistributedCronRegistry {
     this.written.set(key, { schedule, options, changes: undefined });
   }
 
-  private resolve(key: string, written: Written, methods: readonly unknown[]): ResolvedEntry {
-    const faults: ConfigurationFault[] = methods
-      .filter((method) => typeof method !== 'function')
-      .map((method) => ({
-        code: 'OPTION_VALUE',
-        subject: `${SUBJECT}, key "${key}", run`,
-        expected: 'a function',
-        got: shown(method),
-      }));
+  private resolve(
+    key: string,
+    written: Written,
+    methods: readonly unknown[],
+    before: readonly ConfigurationFault[],
+  ): ResolvedEntry {
+    const faults: ConfigurationFault[] = [...before];
+    for (const method of methods) {
+      if (typeof method === 'function') continue;
+      const subject = `${SUBJECT}, key "${key}", run`;
+      faults.push({ code: 'OPTION_VALUE', subject, expected: 'a function', got: shown(method) });
+    }
     const entry = resolveEntry({ subject: SUBJECT, defaultKey: key, ...written }, this.options, this.store, faults);
     if (entry !== undefined) faults.push(...heldLeaseFaults([entry.policies], this.options));
     if (entry === undefined || faults.length > 0) throw new ConfigurationError(faults);
@@ -206,8 +216,32 @@ export class DistributedCronRegistry {
   }
 }
 
-/** A word that is neither would pause one replica where the fleet was meant. */
-function isFleet(operation: string, options: ReplicaScope | FleetScope | undefined): options is FleetScope {
+/** An option that a decorator or configuration has, and that would count for nothing here. */
+function refused(key: string, options: object, name: string, hint: string): ConfigurationFault[] {
+  if ((options as Readonly<Record<string, unknown>> | null)?.[name] === undefined) return [];
+  const subject = `${SUBJECT}, key "${key}", option ${name}`;
+  return [{ code: 'OPTION_UNKNOWN', subject, expected: 'a known option', got: shown(name), hint }];
+}
+
+const CALL_OPTIONS: Readonly<Record<'pause' | 'resume', readonly string[]>> = {
+  pause: ['scope'],
+  resume: ['scope', 'catchUp'],
+};
+
+/** Checked at run time too, as these often come from a request: a word misread would pause one replica where the fleet was meant, or make up for nothing. */
+function isFleet(
+  operation: 'pause' | 'resume',
+  options: ((ReplicaScope | FleetScope) & ResumeOptions) | undefined,
+): options is FleetScope {
+  const known = CALL_OPTIONS[operation];
+  const given: unknown = options ?? {};
+  if (typeof given !== 'object' || Array.isArray(given))
+    throw new RangeError(`${operation} takes an object with ${known.join(' and ')}; got ${shown(given)}.`);
+  const unknown = Object.keys(given as object).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new RangeError(`${operation} has no option "${unknown}". Known: ${known.join(', ')}.`);
+  const catchUp: unknown = options?.catchUp ?? false;
+  if (typeof catchUp !== 'boolean') throw new RangeError(`catchUp is true or false; got ${shown(catchUp)}.`);
   const scope: unknown = options?.scope ?? 'replica';
   if (scope === 'fleet' || scope === 'replica') return scope === 'fleet';
   throw new RangeError(`${operation} has the scope 'replica' or 'fleet'; got ${shown(scope)}.`);

@@ -157,6 +157,12 @@ describe('add', () => {
     expect(fired).toEqual(['beat@2026-01-01T00:00:30Z', 'beat@2026-01-01T00:01:00Z']);
   });
 
+  it('refuses a second key', () => {
+    const error = thrown(() => registry.add('beat', '* * * * *', () => undefined, { key: 'bat' } as never));
+    expect(error).toMatchObject({ faults: [{ code: 'OPTION_UNKNOWN', got: '"key"' }] });
+    expect(registry.list()).toMatchObject([{ key: 'report' }]);
+  });
+
   it('refuses a key that is taken, and leaves the entry that has it', async () => {
     expect(thrown(() => registry.add('report', '* * * * *', () => undefined))).toBeInstanceOf(EntryExistsError);
     registry.update('report', { timeZone: 'UTC' });
@@ -207,6 +213,11 @@ describe('update', () => {
     await expect(registry.triggerAndWait('report')).resolves.toBe('written');
   });
 
+  it('refuses to disable an entry, which it would not do', () => {
+    const error = thrown(() => registry.update('report', { enabled: false } as never));
+    expect(error).toMatchObject({ faults: [{ code: 'OPTION_UNKNOWN', hint: expect.stringContaining('pause') }] });
+  });
+
   it('cancels a fire that waits for its jitter', async () => {
     await application.clock.advanceTo('2026-01-01T00:30:00Z');
     registry.update('report', { cron: '0 12 * * *' });
@@ -251,6 +262,18 @@ describe('remove, pause and resume', () => {
     expect(thrown(() => registry.pause('report', { scope: 'flete' as 'fleet' }))).toBeInstanceOf(RangeError);
     expect(thrown(() => registry.resume('report', { scope: '' as 'fleet' }))).toBeInstanceOf(RangeError);
     expect(registry.list()).toMatchObject([{ paused: false }]);
+  });
+
+  it.each<['pause' | 'resume', unknown]>([
+    ['pause', { scop: 'fleet' }],
+    ['pause', 'fleet'],
+    ['pause', { catchUp: true }],
+    ['resume', { catchup: true }],
+    ['resume', { catchUp: 'true' }],
+  ])('%s with %j is refused, and nothing is paused or resumed', (operation, options) => {
+    if (operation === 'resume') registry.pause('report');
+    expect(thrown(() => registry[operation]('report', options as never))).toBeInstanceOf(RangeError);
+    expect(registry.list()).toMatchObject([{ paused: operation === 'resume' }]);
   });
 });
 
