@@ -13,6 +13,8 @@ export interface Endable {
   readonly running: { readonly context: { abort(reason: Error): void } } | undefined;
   /** Set while it waits with something in hand that is not dropped: ends the wait at the deadline. */
   readonly onDeadline?: (() => void) | undefined;
+  /** Its end was told, though its method may still run. */
+  readonly ended?: boolean;
   /** Set by the drain that aborted its method: what it did is not to be taken for done. */
   interrupted?: boolean;
 }
@@ -62,7 +64,8 @@ export class Drain<P extends Endable = Pass> {
     const error = new DrainDeadlineError(this.drainDeadlineMs);
     const running = [...this.pipeline.passes].filter((pass) => pass.running !== undefined);
     for (const pass of running) {
-      pass.interrupted = true;
+      // What has ended before, as a method that overran its time, was not ended by this.
+      pass.interrupted = pass.ended !== true;
       pass.running?.context.abort(error);
     }
     for (const pass of [...this.pipeline.passes]) pass.onDeadline?.();

@@ -6,6 +6,7 @@ import type { MemoryClaimer } from '../coordination/memory/memory-claimer.js';
 import { MemoryStore } from '../coordination/memory/memory-store.js';
 import type { RecoveryStore } from '../coordination/recovery-store.js';
 import type { EntryPolicies } from '../domain/entry.js';
+import { FireRejectedError } from '../domain/errors.js';
 import { currentFire, type FireContext } from '../fire/fire-context.js';
 import type { Schedule } from '../schedule/schedule.js';
 import { VirtualClock } from '../testing/virtual-clock.js';
@@ -311,6 +312,31 @@ describe("with recovery 'rerun'", () => {
     await fleet.clock.advance(5 * LEASE);
     expect(fleet.calls).toHaveLength(1);
     expect(fleet.replicas[on]!.story().at(-1)).toBe('returned-late');
+  });
+
+  it('a method that ran into its timeout, and returns while a drain ends, is not run again: its fire was told failed before', async () => {
+    const fleet = recovering(2, { timeoutMs: 5 * SECOND });
+    await fleet.clock.advance(MINUTE + 6 * SECOND);
+    const { on, end } = fleet.calls[0]!;
+    expect(fleet.replicas[on]!.story().at(-1)).toBe('failed');
+    const stopped = follow(fleet.replicas[on]!.scheduler.stop());
+    await fleet.clock.advance(SECOND / 2);
+    end();
+    await fleet.clock.advance(5 * LEASE);
+    expect(stopped.settled).toBe(true);
+    expect(fleet.calls).toHaveLength(1);
+  });
+
+  it('a guard of the application that turns away a fire which is run again ends it, as it would have at first', async () => {
+    const fleet = recovering(3);
+    await fleet.clock.advance(MINUTE);
+    fleet.replicas[fleet.calls[0]!.on]!.life.reaches = false;
+    await untilCalled(fleet, 2, LEASE + LOOK + SECOND);
+    const { on, fire, end } = fleet.calls[1]!;
+    end(new FireRejectedError('job', fire.fireKey, 'guard'));
+    await fleet.clock.advance(3 * LEASE);
+    expect(fleet.replicas[on]!.ofType('fire.rejected').at(-1)).toMatchObject({ reason: 'guard' });
+    expect(fleet.calls).toHaveLength(2);
   });
 
   it('a store that is away when the method ends is told when it is back, before anybody runs the fire again', async () => {

@@ -184,7 +184,7 @@ function endOf({ fire, interrupted }: Pass, outcome: Outcome): HoldsEnd {
     case 'failed':
       return interrupted || outcome.error instanceof DrainDeadlineError ? 'given-up' : 'done';
     case 'rejected':
-      return fire.origin === 'recovery' ? 'given-up' : 'done';
+      return fire.origin === 'recovery' && outcome.reason !== 'guard' ? 'given-up' : 'done';
     default:
       return 'given-up';
   }
