@@ -6,8 +6,10 @@ export type SqliteValue = string | number | null;
 
 /** The part of a prepared statement that is used; better-sqlite3, libsql and node:sqlite all have it. */
 export interface SqliteStatement {
-  all(...parameters: SqliteValue[]): unknown[];
-  run(...parameters: SqliteValue[]): unknown;
+  // biome-ignore-start lint/suspicious/noExplicitAny: TypeScript 5 lets no narrower list stand for the drivers' own; what is handed in are `SqliteValue`s.
+  all(...parameters: any[]): unknown[];
+  run(...parameters: any[]): unknown;
+  // biome-ignore-end lint/suspicious/noExplicitAny: as above
 }
 
 /** The part of a database handle that is used. Every call is synchronous. */
