@@ -339,6 +339,15 @@ describe("with recovery 'rerun'", () => {
     expect(fleet.calls).toHaveLength(2);
   });
 
+  it('a fire that was told failed at its timeout stays so when a drain no longer waits for its method', async () => {
+    const fleet = recovering(2, { timeoutMs: 5 * SECOND });
+    await fleet.clock.advance(MINUTE + 10 * SECOND);
+    const drained = follow(fleet.replicas[fleet.calls[0]!.on]!.scheduler.drain());
+    await fleet.clock.advance(5 * LEASE);
+    expect(drained.settled).toBe(true);
+    expect(fleet.calls).toHaveLength(1);
+  });
+
   it('a store that is away when the method ends is told when it is back, before anybody runs the fire again', async () => {
     const fleet = recovering(2);
     await fleet.clock.advance(MINUTE);

@@ -107,6 +107,12 @@ export class FireHolds {
     this.recovery?.abandon();
   }
 
+  /** The fire has ended, and is run by nobody again; its method still runs, and keeps others away until the guard lapses. Never rejects. */
+  async endBehindMethod(): Promise<void> {
+    this.overlap?.abandon();
+    await this.recovery?.release('done');
+  }
+
   private lost(lease: 'overlap' | 'recovery', reason: LeaseLoss): void {
     const { fire, running } = this.pass;
     if (running === undefined) return;

@@ -80,10 +80,9 @@ export class Pipeline {
   /** Waits for the pass no more: its fire ends now if it has not, and its method may return when it likes. */
   abandon(pass: Pass, error: Error): void {
     pass.abandoned = true;
-    if (pass.ended) {
-      pass.holds?.abandon();
-      this.forget(pass);
-    } else pass.running?.giveUp(error);
+    // Told failed at its timeout: that stays so, also where the method still runs.
+    if (pass.ended) void Promise.resolve(pass.holds?.endBehindMethod()).then(() => this.forget(pass));
+    else pass.running?.giveUp(error);
   }
 
   private proceed(pass: Pass, stages: readonly Stage[], from: number): void {

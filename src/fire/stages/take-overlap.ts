@@ -32,9 +32,8 @@ const OVERLAP: Outcome = Object.freeze({ kind: 'rejected', reason: 'overlap' });
 
 async function take(pass: Pass, services: FireServices, leases: GuardedLeases): Promise<Outcome | undefined> {
   const { origin } = pass.fire;
-  if (origin === 'catch-up') return wait(pass, services, leases, Number.POSITIVE_INFINITY);
-  // What the dead winner held lapses within its life. If it is held then, it is another run's.
-  if (origin === 'recovery') return wait(pass, services, leases, services.leaseTtlMs + ASK_AGAIN_MS);
+  // Nobody else is left to run either. What a dead winner held lapses within its life; what is held after that is another run's, which ends.
+  if (origin === 'catch-up' || origin === 'recovery') return wait(pass, services, leases);
   // Read late, as after the process was stopped, a grant may be over.
   if (await acquired(pass, services, leases)) return pass.holds?.loss();
   return pass.entry.policies.overlap === 'queue' ? queue(pass, services, leases) : OVERLAP;
@@ -51,33 +50,26 @@ async function queue(pass: Pass, services: FireServices, leases: GuardedLeases):
   const kept = { renew: () => leases.renew(lease, { ttlMs }), giveBack: () => leases.release(lease) };
   const hold = new LeaseHold(kept, sentAt, { ...services, ttlMs }, () => undefined);
   try {
-    return await wait(pass, services, leases, Number.POSITIVE_INFINITY);
+    return await wait(pass, services, leases);
   } finally {
     await hold.release();
   }
 }
 
 /** Asks until the guard is granted. Those that wait have their claim, so a store that is away for a moment costs no fire: it is asked on for as long as a claim would be. */
-async function wait(
-  pass: Pass,
-  services: FireServices,
-  leases: GuardedLeases,
-  limitMs: number,
-): Promise<Outcome | undefined> {
+async function wait(pass: Pass, services: FireServices, leases: GuardedLeases): Promise<Outcome | undefined> {
   const { clock, claimPatienceMs } = services;
-  const endsAtMs = clock.monotonic() + limitMs;
   let answeredAtMs = clock.monotonic();
   for (;;) {
     try {
       if (await acquired(pass, services, leases)) return pass.holds?.loss();
       answeredAtMs = clock.monotonic();
     } catch (error) {
-      if (clock.monotonic() >= Math.min(endsAtMs, answeredAtMs + claimPatienceMs)) throw error;
+      if (clock.monotonic() >= answeredAtMs + claimPatienceMs) throw error;
     }
     // Another replica has the fire meanwhile: it waits for the guard too.
     const loss = pass.holds?.loss();
     if (loss !== undefined) return loss;
-    if (clock.monotonic() >= endsAtMs) return OVERLAP;
     await new Promise<void>((resume) => void services.alarms.set(ASK_AGAIN_MS, resume));
     // A claimed fire runs, also while a drain is on, for as long as there is time.
     if (services.outOfTime())
