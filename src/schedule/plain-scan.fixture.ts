@@ -31,11 +31,13 @@ export function plainClock(timeZone: string, fromMs: number, untilMs: number, st
   });
   const instants: number[] = [];
   const walls: number[] = [];
-  // Far enough back that a wall clock that was set back has been seen ahead; in steps of minutes that is cheap.
+  // Far enough back that a wall clock that was set back has been seen ahead; in steps of minutes that is cheap. The last of them are as fine as the scan: a gap that ended in a
+  // longer step would seem to end where the scan begins.
+  const fineFromMs = fromMs - 2 * 60_000;
   for (
     let atMs = fromMs - 26 * 60 * 60_000;
     atMs < untilMs;
-    atMs += atMs < fromMs ? Math.max(stepMs, 60_000) : stepMs
+    atMs += atMs < fineFromMs ? Math.max(stepMs, 60_000) : stepMs
   ) {
     const [month, day, year, hour, minute, second] = formatter.format(atMs).match(/\d+/g)!.map(Number) as [
       number,
