@@ -65,13 +65,13 @@ export class GuardedBackend {
     const { store, leases, membership, recovery, claimer } = backend;
     const ready = () => this.#ready();
     const skew = new ClockSkew(ambient.clock, (offsetMs) => listener?.clockSkewed(offsetMs));
-    this.#calls = new StoreCalls({ ...settings, store }, ambient);
+    this.#calls = new StoreCalls({ ...settings, store }, ambient, ready);
     this.#desk = new ClaimDesk(claimer, { ...settings, store }, ambient, ready, (aheadMs, { scheduledAt }) =>
       skew.foundEarly(scheduledAt.getTime(), aheadMs),
     );
-    this.leases = leases && new GuardedLeases(leases, this.#calls, ready);
-    this.membership = membership && new GuardedMembership(membership, this.#calls, ready);
-    this.recovery = recovery && new GuardedRecovery(recovery, this.#calls, ready);
+    this.leases = leases && new GuardedLeases(leases, this.#calls);
+    this.membership = membership && new GuardedMembership(membership, this.#calls);
+    this.recovery = recovery && new GuardedRecovery(recovery, this.#calls);
   }
 
   /**
@@ -104,9 +104,8 @@ export class GuardedBackend {
   async lastFire(entryKeys: readonly string[]): Promise<ReadonlyMap<string, LastFire> | undefined> {
     const { claimer } = this.backend;
     if (typeof claimer.lastFire !== 'function') return undefined;
-    await this.#ready();
     let asked = false;
-    const last: unknown = await this.#calls.untilFree('lastFire', (signal) => {
+    const last: unknown = await this.#calls.onceOpen('lastFire', (signal) => {
       // Nothing is caught up once a drain has begun: a busy store is not asked again for it.
       if (asked && this.#stopped) throw this.#stoppedError('lastFire');
       asked = true;
@@ -129,16 +128,14 @@ export class GuardedBackend {
 
   /** Pauses the entry over the fleet. Rejects with `CoordinationError`. */
   async pause(entryKey: string): Promise<void> {
-    await this.#ready();
     const { namespace } = this.settings;
-    await this.#calls.untilFree('pause', (signal) => this.backend.claimer.pause?.(namespace, entryKey, signal));
+    await this.#calls.onceOpen('pause', (signal) => this.backend.claimer.pause?.(namespace, entryKey, signal));
   }
 
   /** Ends the pause; answers since when it was, by the store's clock, or `null` if it was not. Rejects with `CoordinationError`. */
   async resume(entryKey: string, change: { readonly keepWatermark: boolean }): Promise<Date | null> {
-    await this.#ready();
     const { namespace } = this.settings;
-    const since: unknown = await this.#calls.untilFree('resume', (signal) =>
+    const since: unknown = await this.#calls.onceOpen('resume', (signal) =>
       this.backend.claimer.resume?.(namespace, entryKey, change, signal),
     );
     if (since === null || types.isDate(since)) return since;
@@ -149,8 +146,7 @@ export class GuardedBackend {
   async forget(entryKey: string): Promise<boolean> {
     const { claimer } = this.backend;
     if (typeof claimer.forget !== 'function') return false;
-    await this.#ready();
-    await this.#calls.untilFree('forget', (signal) => claimer.forget?.(this.settings.namespace, entryKey, signal));
+    await this.#calls.onceOpen('forget', (signal) => claimer.forget?.(this.settings.namespace, entryKey, signal));
     return true;
   }
 

@@ -6,25 +6,21 @@ export class GuardedMembership {
   constructor(
     private readonly membership: MembershipStore,
     private readonly calls: StoreCalls,
-    private readonly ready: () => Promise<void> | undefined,
   ) {}
 
   async heartbeat(namespace: string, member: Member, expiryMs: number): Promise<readonly Member[]> {
-    await this.ready();
-    const live = await this.calls.untilFree('heartbeat', (signal) =>
+    const live = await this.calls.onceOpen('heartbeat', (signal) =>
       this.membership.heartbeat(namespace, member, expiryMs, signal),
     );
     return this.#list('heartbeat', live);
   }
 
   async leave(namespace: string, instanceId: string): Promise<void> {
-    await this.ready();
-    await this.calls.untilFree('leave', (signal) => this.membership.leave(namespace, instanceId, signal));
+    await this.calls.onceOpen('leave', (signal) => this.membership.leave(namespace, instanceId, signal));
   }
 
   async members(namespace: string): Promise<readonly Member[]> {
-    await this.ready();
-    const live = await this.calls.untilFree('members', (signal) => this.membership.members(namespace, signal));
+    const live = await this.calls.onceOpen('members', (signal) => this.membership.members(namespace, signal));
     return this.#list('members', live);
   }
 

@@ -9,38 +9,29 @@ export class GuardedRecovery {
   constructor(
     private readonly recovery: RecoveryStore,
     private readonly calls: StoreCalls,
-    private readonly ready: () => Promise<void> | undefined,
   ) {}
 
   /** `false`: it is not this owner's any more. */
-  async renew(claim: HeldClaim, ttlMs: number): Promise<boolean> {
-    return this.#yesOrNo('renew', await this.#ask('renew', (signal) => this.recovery.renew(claim, ttlMs, signal)));
+  renew(claim: HeldClaim, ttlMs: number): Promise<boolean> {
+    return this.calls.yesOrNo('renew', (signal) => this.recovery.renew(claim, ttlMs, signal));
   }
 
   /** `false`: it was not this owner's any more. */
-  async finish(claim: HeldClaim): Promise<boolean> {
-    return this.#yesOrNo('finish', await this.#ask('finish', (signal) => this.recovery.finish(claim, signal)));
+  finish(claim: HeldClaim): Promise<boolean> {
+    return this.calls.yesOrNo('finish', (signal) => this.recovery.finish(claim, signal));
   }
 
   /** `false`: it was not this owner's any more. */
-  async release(claim: HeldClaim): Promise<boolean> {
-    return this.#yesOrNo('release', await this.#ask('release', (signal) => this.recovery.release(claim, signal)));
+  release(claim: HeldClaim): Promise<boolean> {
+    return this.calls.yesOrNo('release', (signal) => this.recovery.release(claim, signal));
   }
 
   async takeLapsed(request: TakeLapsedRequest): Promise<readonly LapsedClaim[]> {
-    const taken: unknown = await this.#ask('takeLapsed', (signal) => this.recovery.takeLapsed(request, signal));
+    const taken: unknown = await this.calls.onceOpen('takeLapsed', (signal) =>
+      this.recovery.takeLapsed(request, signal),
+    );
     if (Array.isArray(taken) && taken.every(isLapsedClaim)) return taken;
     throw this.calls.unusable('takeLapsed', 'no list of { entryKey, scheduledAt, attempt, abandoned }');
-  }
-
-  #yesOrNo(operation: string, answer: unknown): boolean {
-    if (typeof answer === 'boolean') return answer;
-    throw this.calls.unusable(operation, `a value of type ${typeof answer}, expected true or false`);
-  }
-
-  async #ask<T>(operation: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    await this.ready();
-    return this.calls.untilFree(operation, ask);
   }
 }
 

@@ -18,6 +18,8 @@ export class StoreCalls {
   constructor(
     private readonly settings: StoreCallsSettings,
     private readonly ambient: { readonly clock: Clock; readonly random: Random },
+    /** `undefined` if the store is open, else the promise that it will be. */
+    private readonly ready: () => Promise<void> | undefined,
   ) {}
 
   once<T>(operation: string, ask: Ask<T>): Promise<T> {
@@ -27,6 +29,19 @@ export class StoreCalls {
   /** Asks again while the store is busy. All asks together have one `coordinationTimeout`; then the last error is told. */
   untilFree<T>(operation: string, ask: Ask<T>): Promise<T> {
     return this.#track(this.#untilFree(operation, ask));
+  }
+
+  /** As `untilFree`, of a store that is opened first. */
+  async onceOpen<T>(operation: string, ask: Ask<T>): Promise<T> {
+    await this.ready();
+    return this.untilFree(operation, ask);
+  }
+
+  /** As `onceOpen`, where the port knows two answers: a hold must rest on no other. */
+  async yesOrNo(operation: string, ask: Ask<unknown>): Promise<boolean> {
+    const answer = await this.onceOpen(operation, ask);
+    if (typeof answer === 'boolean') return answer;
+    throw this.unusable(operation, `a value of type ${typeof answer}, expected true or false`);
   }
 
   /** The store answered what the port does not know: nothing follows from it. */

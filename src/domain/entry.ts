@@ -34,3 +34,21 @@ export interface EntryPolicies {
   /** With `rerun`: a fire is run by at most this many replicas one after the other, the first included; then it is abandoned. */
   readonly recoveryAttempts: number;
 }
+
+/** What counts for an entry of which nothing is said (DESIGN 7). */
+export const DEFAULT_ENTRY_POLICIES: EntryPolicies = Object.freeze({
+  jitterMs: 0,
+  placement: 'any',
+  takeoverAfterMs: 2_000,
+  missed: 'run-once',
+  missedToleranceMs: 60_000,
+  catchUpWithinMs: 86_400_000,
+  lastRun: null,
+  overlap: 'allow',
+  overlapScope: 'replica',
+  maxConcurrent: null,
+  timeoutMs: null,
+  retry: null,
+  recovery: 'off',
+  recoveryAttempts: 5,
+});

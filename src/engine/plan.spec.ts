@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { EntryPolicies } from '../domain/entry.js';
+import { DEFAULT_ENTRY_POLICIES, type EntryPolicies } from '../domain/entry.js';
 import { MISSED_POLICIES, type MissedPolicy } from '../domain/policies.js';
 import type { Schedule } from '../schedule/schedule.js';
 import { COUNTED_INSTANTS, plan, planMissed, RUN_ALL_CAP } from './plan.js';
-import { at, DAY, every, HOUR, MINUTE, POLICIES, SECOND } from './replica.fixture.js';
+import { at, DAY, every, HOUR, MINUTE, SECOND } from './replica.fixture.js';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 
@@ -13,7 +13,7 @@ const forwards = ({ previous: _, ...schedule }: Schedule): Schedule => schedule;
 
 /** Instants as hours and minutes before noon, since that is what the reader compares. */
 function planned(schedule: Schedule, dueMs: number, nowMs: number, policies: Partial<EntryPolicies>) {
-  const { fires, missed, reachedMs } = plan(schedule, dueMs, nowMs, { ...POLICIES, ...policies });
+  const { fires, missed, reachedMs } = plan(schedule, dueMs, nowMs, { ...DEFAULT_ENTRY_POLICIES, ...policies });
   return {
     runs: fires.map(({ atMs, origin }) => `${origin === 'schedule' ? '' : 'late '}${minutes(atMs)}`),
     missed: missed && { from: minutes(missed.firstMs), to: minutes(missed.lastMs), count: missed.count },
@@ -127,7 +127,7 @@ describe('plan', () => {
         throw new Error('asked');
       },
     };
-    expect(plan(schedule, NOON, NOON + 30 * SECOND, POLICIES).fires).toHaveLength(1);
+    expect(plan(schedule, NOON, NOON + 30 * SECOND, DEFAULT_ENTRY_POLICIES).fires).toHaveLength(1);
   });
 
   describe.each([
@@ -139,7 +139,7 @@ describe('plan', () => {
     const due = lateMs / SECOND + 1;
 
     it('run-all runs the newest 1,000 beside the one on time, oldest first, and reports the rest', () => {
-      const { fires, missed } = plan(schedule, NOON, nowMs, { ...POLICIES, missed: 'run-all' });
+      const { fires, missed } = plan(schedule, NOON, nowMs, { ...DEFAULT_ENTRY_POLICIES, missed: 'run-all' });
       expect(fires).toHaveLength(RUN_ALL_CAP + 1);
       expect(fires.map(({ atMs }) => atMs)).toEqual(
         Array.from({ length: RUN_ALL_CAP + 1 }, (_, i) => nowMs - (RUN_ALL_CAP - i) * SECOND),
@@ -154,7 +154,7 @@ describe('plan', () => {
 
     it('skip and run-once run the newest on time, and report first, last and a lower bound', () => {
       for (const missed of ['skip', 'run-once'] as const) {
-        const decided = plan(schedule, NOON, nowMs, { ...POLICIES, missed });
+        const decided = plan(schedule, NOON, nowMs, { ...DEFAULT_ENTRY_POLICIES, missed });
         expect(decided.fires).toEqual([{ atMs: nowMs, origin: 'schedule' }]);
         expect(decided.missed).toEqual({
           firstMs: NOON,
@@ -175,7 +175,7 @@ describe('plan', () => {
         ['skip', 1],
         ['run-all', RUN_ALL_CAP + 1],
       ] as const) {
-        const decided = plan(schedule, NOON, NOON + (unrun + runs - 1) * SECOND, { ...POLICIES, missed });
+        const decided = plan(schedule, NOON, NOON + (unrun + runs - 1) * SECOND, { ...DEFAULT_ENTRY_POLICIES, missed });
         expect(decided.fires).toHaveLength(runs);
         expect(decided.missed).toMatchObject({ count: COUNTED_INSTANTS, atLeast });
       }
@@ -189,7 +189,11 @@ describe('plan', () => {
       next: (afterMs) => (afterMs < sparseFromMs ? every(SECOND) : every(10 * MINUTE)).next(afterMs),
     };
     const nowMs = sparseFromMs + DAY;
-    const { fires, missed } = plan(schedule, NOON, nowMs, { ...POLICIES, missed: 'run-all', catchUpWithinMs: 9 * DAY });
+    const { fires, missed } = plan(schedule, NOON, nowMs, {
+      ...DEFAULT_ENTRY_POLICIES,
+      missed: 'run-all',
+      catchUpWithinMs: 9 * DAY,
+    });
     expect(fires).toHaveLength(RUN_ALL_CAP + (nowMs % (10 * MINUTE) <= MINUTE ? 1 : 0));
     const run = new Set(fires.map(({ atMs }) => atMs));
     expect(run.has(missed!.lastMs)).toBe(false);
@@ -211,7 +215,7 @@ describe('plan', () => {
     ['skips all that next() answered', () => NOON - 1],
   ])('a previous that %s fails the plan instead of losing instants in silence', (_, previous) => {
     const schedule = { ...every(SECOND), previous } as Schedule;
-    expect(() => plan(schedule, NOON, NOON + DAY, POLICIES)).toThrow();
+    expect(() => plan(schedule, NOON, NOON + DAY, DEFAULT_ENTRY_POLICIES)).toThrow();
   });
 
   it('every due instant is either run or counted as missed, by any policy (against a plain enumeration)', () => {
@@ -236,7 +240,12 @@ describe('plan', () => {
           const runs = onTime ? [...madeUp, newestMs] : madeUp;
           const unrun = due.filter((ms) => !runs.includes(ms));
 
-          const decided = plan(schedule, firstMs, nowMs, { ...POLICIES, missed, missedToleranceMs, catchUpWithinMs });
+          const decided = plan(schedule, firstMs, nowMs, {
+            ...DEFAULT_ENTRY_POLICIES,
+            missed,
+            missedToleranceMs,
+            catchUpWithinMs,
+          });
           expect(decided.fires.map(({ atMs }) => atMs)).toEqual(runs);
           expect(decided.fires.filter(({ origin }) => origin === 'schedule')).toHaveLength(onTime ? 1 : 0);
           expect(decided.reachedMs).toBe(newestMs);
@@ -253,9 +262,11 @@ describe('plan', () => {
 
 describe('planMissed', () => {
   const run = (afterMs: number, untilMs: number, nowMs: number, change: Partial<EntryPolicies> = {}) =>
-    planMissed(quarterly, afterMs, untilMs, nowMs, { ...POLICIES, missed: 'run-all', ...change })?.fires.map(
-      ({ atMs, origin }) => `${origin === 'schedule' ? '' : 'late '}${minutes(atMs)}`,
-    );
+    planMissed(quarterly, afterMs, untilMs, nowMs, {
+      ...DEFAULT_ENTRY_POLICIES,
+      missed: 'run-all',
+      ...change,
+    })?.fires.map(({ atMs, origin }) => `${origin === 'schedule' ? '' : 'late '}${minutes(atMs)}`);
   const after = (count: number) => NOON + count * MINUTE;
 
   it('looks at what came after the last fire, up to and with the end', () => {

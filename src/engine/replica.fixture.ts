@@ -7,7 +7,7 @@ import { GuardedBackend } from '../coordination/guarded-backend.js';
 import { LeaseElector } from '../coordination/lease-elector.js';
 import { MemoryBackend } from '../coordination/memory/memory-backend.js';
 import { MemoryStore } from '../coordination/memory/memory-store.js';
-import type { EntryPolicies } from '../domain/entry.js';
+import { DEFAULT_ENTRY_POLICIES, type EntryPolicies } from '../domain/entry.js';
 import type { CronEvent, CronEventOf, CronEventType } from '../events/cron-event.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Schedule } from '../schedule/schedule.js';
@@ -20,24 +20,6 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
-
-/** The defaults of DESIGN 7. */
-export const POLICIES: EntryPolicies = {
-  jitterMs: 0,
-  placement: 'any',
-  takeoverAfterMs: 2_000,
-  missed: 'run-once',
-  missedToleranceMs: MINUTE,
-  catchUpWithinMs: DAY,
-  lastRun: null,
-  overlap: 'allow',
-  overlapScope: 'replica',
-  maxConcurrent: null,
-  timeoutMs: null,
-  retry: null,
-  recovery: 'off',
-  recoveryAttempts: 5,
-};
 
 /** Every multiple of `stepMs` since the epoch. */
 export function every(stepMs: number): Schedule {
@@ -174,7 +156,7 @@ export function definition(
   change: { readonly run?: EntryDefinition['run'] } & Partial<EntryPolicies> = {},
 ): EntryDefinition {
   const { run = () => undefined, ...policies } = change;
-  return { key, schedule, run, policies: { ...POLICIES, ...policies } };
+  return { key, schedule, run, policies: { ...DEFAULT_ENTRY_POLICIES, ...policies } };
 }
 
 /** A replica in a fleet on one clock and one store in memory. */

@@ -3,7 +3,7 @@ import type { Claimer } from '../coordination/claimer.js';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import type { Elector } from '../coordination/elector.js';
 import { GuardedBackend } from '../coordination/guarded-backend.js';
-import type { EntryPolicies } from '../domain/entry.js';
+import { DEFAULT_ENTRY_POLICIES, type EntryPolicies } from '../domain/entry.js';
 import type { Fire, FireOrigin } from '../domain/fire.js';
 import { fireKey } from '../domain/fire-key.js';
 import type { CronEvent, CronEventOf, CronEventType } from '../events/cron-event.js';
@@ -15,28 +15,11 @@ import { type FireEntry, type Outcome, Pass } from './pass.js';
 import { Pipeline } from './pipeline.js';
 import { Slots } from './slots.js';
 
-const POLICIES: EntryPolicies = {
-  jitterMs: 0,
-  placement: 'any',
-  takeoverAfterMs: 2_000,
-  missed: 'run-once',
-  missedToleranceMs: 60_000,
-  catchUpWithinMs: 86_400_000,
-  lastRun: null,
-  overlap: 'allow',
-  overlapScope: 'replica',
-  maxConcurrent: null,
-  timeoutMs: null,
-  retry: null,
-  recovery: 'off',
-  recoveryAttempts: 5,
-};
-
 /** An entry as the pipeline sees it, changed by hand. */
 export function entryOf(run: (context: FireContext) => unknown, policies: Partial<EntryPolicies> = {}, key = 'job') {
   return {
     key,
-    policies: { ...POLICIES, ...policies },
+    policies: { ...DEFAULT_ENTRY_POLICIES, ...policies },
     run,
     scheduleFingerprint: 'every-minute',
     generation: 0,

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import type { EntryPolicies } from '../domain/entry.js';
+import { DEFAULT_ENTRY_POLICIES, type EntryPolicies } from '../domain/entry.js';
 import {
   DAY_MATCHES,
   type DayMatch,
@@ -52,29 +52,14 @@ const ENTRY_DEFAULTS: ResolvedEntryOptions = {
   timeZone: undefined,
   dst: 'vixie',
   dayMatch: 'or',
-  policies: {
-    jitterMs: 0,
-    placement: 'any',
-    takeoverAfterMs: 2_000,
-    missed: 'run-once',
-    missedToleranceMs: 60_000,
-    catchUpWithinMs: 86_400_000,
-    lastRun: null,
-    overlap: 'allow',
-    overlapScope: 'replica',
-    maxConcurrent: null,
-    timeoutMs: null,
-    retry: null,
-    recovery: 'off',
-    recoveryAttempts: 5,
-  },
+  policies: DEFAULT_ENTRY_POLICIES,
 };
 
 /** The module's options for all entries, over the library's defaults. */
 export function readEntryDefaults(read: OptionReader): ResolvedEntryOptions {
   return Object.freeze({
     ...readReading(read, ENTRY_DEFAULTS),
-    policies: readPolicies(read, ENTRY_DEFAULTS.policies),
+    policies: readPolicies(read, DEFAULT_ENTRY_POLICIES),
     defaultTimeZone: readDefaultTimeZone(read),
     timeZone: undefined,
   });
