@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import type { Clock } from '../ambient/clock.js';
 import type { Random } from '../ambient/random.js';
+import { isValidDate } from '../domain/valid-date.js';
 import { ClaimDesk } from './claim-desk.js';
 import type { ClaimOutcome, ClaimRequest } from './claim-request.js';
 import type { LastFire } from './claimer.js';
@@ -138,8 +139,8 @@ export class GuardedBackend {
     const since: unknown = await this.#calls.onceOpen('resume', (signal) =>
       this.backend.claimer.resume?.(namespace, entryKey, change, signal),
     );
-    if (since === null || types.isDate(since)) return since;
-    throw this.#calls.unusable('resume', 'neither null nor a date');
+    if (since === null || isValidDate(since)) return since;
+    throw this.#calls.unusable('resume', 'neither null nor a valid date');
   }
 
   /** Removes all that the store keeps of an entry; `false`: this store cannot. Rejects with `CoordinationError`. */
@@ -229,8 +230,7 @@ function isMapOfFires(answer: unknown): answer is ReadonlyMap<string, LastFire> 
   // Not `instanceof`: a map of another realm is one too.
   if (!types.isMap(answer)) return false;
   for (const last of answer.values() as Iterable<Partial<LastFire> | undefined>) {
-    if (!types.isDate(last?.scheduledAt) || Number.isNaN(last.scheduledAt.getTime())) return false;
-    if (typeof last.schedule !== 'string') return false;
+    if (!isValidDate(last?.scheduledAt) || typeof last?.schedule !== 'string') return false;
   }
   return true;
 }

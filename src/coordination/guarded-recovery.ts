@@ -1,4 +1,4 @@
-import { types } from 'node:util';
+import { isValidDate } from '../domain/valid-date.js';
 import type { HeldClaim, LapsedClaim, RecoveryStore, TakeLapsedRequest } from './recovery-store.js';
 import type { StoreCalls } from './store-calls.js';
 
@@ -39,9 +39,7 @@ function isLapsedClaim(value: unknown): value is LapsedClaim {
   const { entryKey, scheduledAt, attempt, abandoned } = Object(value) as Partial<LapsedClaim>;
   return (
     typeof entryKey === 'string' &&
-    // Not `instanceof`: a date of another realm is one too.
-    types.isDate(scheduledAt) &&
-    !Number.isNaN(scheduledAt.getTime()) &&
+    isValidDate(scheduledAt) &&
     Number.isSafeInteger(attempt) &&
     typeof abandoned === 'boolean'
   );

@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import { DistributedCronError } from '../domain/errors.js';
 import type { LastRun } from '../domain/policies.js';
+import { isValidDate } from '../domain/valid-date.js';
 import type { Alarms } from '../fire/fire-services.js';
 
 /** The application's `lastRun` did not tell when an entry last ran: nothing of that entry is caught up. No other is touched. */
@@ -98,7 +99,7 @@ export class LastRuns {
 
   private read(answer: unknown, { entryKey, answered, failed }: Omit<Question, 'lastRun' | 'alarm'>): void {
     if (answer === null || answer === undefined) answered(undefined);
-    else if (types.isDate(answer) && !Number.isNaN(answer.getTime())) answered(answer.getTime());
+    else if (isValidDate(answer)) answered(answer.getTime());
     else failed(new LastRunError(entryKey, `answered ${types.isDate(answer) ? 'an invalid Date' : typeof answer}`));
   }
 }

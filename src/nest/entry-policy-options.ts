@@ -1,4 +1,3 @@
-import { types } from 'node:util';
 import { DEFAULT_ENTRY_POLICIES, type EntryPolicies } from '../domain/entry.js';
 import {
   DAY_MATCHES,
@@ -11,6 +10,7 @@ import {
   PLACEMENTS,
   RECOVERY_POLICIES,
 } from '../domain/policies.js';
+import { isValidDate } from '../domain/valid-date.js';
 import { zoneSpans } from '../schedule/zone-spans.js';
 import type { OptionReader } from './option-reader.js';
 import { readFireRetry } from './retry-options.js';
@@ -118,6 +118,5 @@ function readPolicies(read: OptionReader, defaults: EntryPolicies): EntryPolicie
 }
 
 function isLastRun(value: unknown): boolean {
-  // Not `instanceof`: a date of another realm is one too.
-  return typeof value === 'function' || (types.isDate(value) && !Number.isNaN(value.getTime()));
+  return typeof value === 'function' || isValidDate(value);
 }
