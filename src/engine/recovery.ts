@@ -36,8 +36,11 @@ export class Recovery {
   /** To be told of each entry that is added or changed. */
   watch(entry: Entry): void {
     const { claims } = entry;
-    if (entry.policies.recovery === 'rerun' && claims?.recovery !== undefined) this.watched.set(entry, claims);
-    else this.watched.delete(entry);
+    if (entry.policies.recovery !== 'rerun' || claims?.recovery === undefined) {
+      this.watched.delete(entry);
+      return;
+    }
+    this.watched.set(entry, claims);
     this.arm(this.services.random.fraction());
   }
 

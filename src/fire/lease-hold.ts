@@ -63,20 +63,10 @@ export class LeaseHold<End = void> {
 
   /** Renews at once if a renewal is due, as after a grant that took long to come. Rejects if the store does not answer. */
   async confirm(): Promise<void> {
-    const { clock, ttlMs } = this.parts;
-    if (this.over || clock.monotonic() < this.renewAtMs) return;
+    if (this.over || this.parts.clock.monotonic() < this.renewAtMs) return;
     // No alarm meanwhile: belief may have ended by the clock, and this answer is to begin it anew.
-    if (this.alarm !== undefined) this.parts.alarms.cancel(this.alarm);
-    this.alarm = undefined;
-    const sentAt = sentNow(clock);
-    const held = await this.lease.renew();
-    if (this.over) return;
-    if (!held) {
-      this.lose('taken');
-      return;
-    }
-    this.sentAt = sentAt;
-    this.renewAtMs = sentAt.monotonicMs + ttlMs / 3;
+    this.disarm();
+    await this.askToRenew();
     this.arm();
   }
 
@@ -118,20 +108,11 @@ export class LeaseHold<End = void> {
   }
 
   private async renew(): Promise<void> {
-    const { clock, ttlMs } = this.parts;
-    const sentAt = sentNow(clock);
     this.renewing = true;
     try {
-      const held = await this.lease.renew();
-      if (this.over) return;
-      if (!held) {
-        this.lose('taken');
-        return;
-      }
-      this.sentAt = sentAt;
-      this.renewAtMs = sentAt.monotonicMs + ttlMs / 3;
+      await this.askToRenew();
     } catch {
-      this.renewAtMs = clock.monotonic() + RETRY_MS;
+      this.renewAtMs = this.parts.clock.monotonic() + RETRY_MS;
     } finally {
       this.renewing = false;
     }
@@ -139,9 +120,20 @@ export class LeaseHold<End = void> {
     this.arm();
   }
 
+  private async askToRenew(): Promise<void> {
+    const sentAt = sentNow(this.parts.clock);
+    const held = await this.lease.renew();
+    if (this.over) return;
+    if (!held) {
+      this.lose('taken');
+      return;
+    }
+    this.sentAt = sentAt;
+    this.renewAtMs = sentAt.monotonicMs + this.parts.ttlMs / 3;
+  }
+
   private arm(): void {
-    if (this.alarm !== undefined) this.parts.alarms.cancel(this.alarm);
-    this.alarm = undefined;
+    this.disarm();
     if (this.over) return;
     const { clock, alarms, ttlMs, trustEnds } = this.parts;
     const trustEndsAtMs =
@@ -160,6 +152,10 @@ export class LeaseHold<End = void> {
 
   private end(): void {
     this.over = true;
+    this.disarm();
+  }
+
+  private disarm(): void {
     if (this.alarm !== undefined) this.parts.alarms.cancel(this.alarm);
     this.alarm = undefined;
   }
