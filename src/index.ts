@@ -61,14 +61,26 @@ export { type RejectReason, SkipReason, skipReasonLabel } from './domain/skip-re
 export type { EntryDetails, EntryView } from './engine/entry-view.js';
 export type {
   ClockSkewedEvent,
-  CronEvent,
-  CronEventOf,
-  CronEventType,
+  HistoryUnreachableEvent,
+  LeadershipGainedEvent,
+  LeadershipLostEvent,
+  MembershipChangedEvent,
+  MembershipUnlistedEvent,
+  MembershipUnreachableEvent,
+  RecoveryUnreachableEvent,
+  SchedulerDrainingEvent,
+  SchedulerStartedEvent,
+  SchedulerStoppedEvent,
+} from './events/scheduler-event.js';
+export type { CronEvent, CronEventOf, CronEventType } from './events/cron-event.js';
+export type {
   EntryFailedEvent,
   EntryPausedEvent,
   EntryRemovedEvent,
   EntryResumedEvent,
   EntryScheduledEvent,
+} from './events/entry-event.js';
+export type {
   FireAbandonedEvent,
   FireCanceledEvent,
   FireCompletedEvent,
@@ -83,23 +95,15 @@ export type {
   FireSkippedByLeadershipEvent,
   FireSkippedEvent,
   FireStartedEvent,
-  HistoryUnreachableEvent,
-  LeadershipGainedEvent,
-  LeadershipLostEvent,
-  MembershipChangedEvent,
-  MembershipUnlistedEvent,
-  MembershipUnreachableEvent,
-  RecoveryUnreachableEvent,
-  SchedulerDrainingEvent,
-  SchedulerStartedEvent,
-  SchedulerStoppedEvent,
+} from './events/fire-event.js';
+export type {
   TaskBlockedEvent,
   TaskCompletedEvent,
   TaskFailedEvent,
   TaskHomeChangedEvent,
   TaskLeaseLostEvent,
   TaskStartedEvent,
-} from './events/cron-event.js';
+} from './events/task-event.js';
 export { ofEvent } from './events/event-stream.js';
 export type { SkippedFireEvent } from './events/skipped-fire-event.js';
 export { currentFire, type FireContext } from './fire/fire-context.js';

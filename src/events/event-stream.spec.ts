@@ -1,6 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, map, Subject, Subscriber, share, take, tap, toArray } from 'rxjs';
-import type { CronEvent, EntryPausedEvent, EntryRemovedEvent, FireSkippedEvent } from './cron-event.js';
+import type { CronEvent } from './cron-event.js';
+import type { EntryPausedEvent, EntryRemovedEvent } from './entry-event.js';
+import type { FireSkippedEvent } from './fire-event.js';
 import { EventStream, ofEvent } from './event-stream.js';
 
 const removed = (entryKey: string): EntryRemovedEvent => ({

@@ -1,5 +1,5 @@
 import type { SkipReason } from '../domain/skip-reason.js';
-import type { FireSkippedEvent } from './cron-event.js';
+import type { FireSkippedEvent } from './fire-event.js';
 
 interface SkippedFireBase {
   readonly entry: string;
