@@ -1,6 +1,5 @@
 import { nextLoopTurn } from '../ambient/event-loop.js';
 import type { InstanceIdentity } from '../ambient/instance-identity.js';
-import type { LeaseElector } from '../coordination/lease-elector.js';
 import { EntryInUseError, ForgetUnavailableError, SchedulerStoppedError } from '../domain/errors.js';
 import type { Fire } from '../domain/fire.js';
 import type { CronEvent } from '../events/cron-event.js';
@@ -15,11 +14,9 @@ import { EntryTable } from './entry-table.js';
 import { type EntryDetails, type EntryView, nextInstants } from './entry-view.js';
 import { EntryViews } from './entry-views.js';
 import { FleetPause } from './fleet-pause.js';
-import { History } from './history.js';
-import type { FoundBy } from './history-reader.js';
-import { LastRuns } from './last-runs.js';
 import { Lifecycle, type LifecycleState } from './lifecycle.js';
 import { ManualFires } from './manual-fires.js';
+import { MissedFires } from './missed-fires.js';
 import { Recovery } from './recovery.js';
 import type { SchedulerParts } from './scheduler-parts.js';
 import { WakeLoop } from './wake-loop.js';
@@ -39,7 +36,7 @@ export class Scheduler {
   private readonly loop: WakeLoop;
   private readonly recovery: Recovery;
   private readonly fleetPause: FleetPause;
-  private readonly history: History;
+  private readonly missedFires: MissedFires;
   private readonly manualFires: ManualFires;
   private readonly views: EntryViews;
   private drainUnderWay: { readonly drain: Drain; readonly done: Promise<void> } | undefined;
@@ -82,18 +79,16 @@ export class Scheduler {
     this.views = new EntryViews(this.table, this.pipeline, parts.clock);
     this.recovery = new Recovery(services, (pass) => this.pipeline.send(pass));
     this.fleetPause = new FleetPause(parts.emit, () => this.eventBase());
-    this.history = new History({
-      clock: parts.clock,
-      random: parts.random,
+    const { leadership } = parts.coordination;
+    this.missedFires = new MissedFires({
+      ...parts,
       alarms: this.loop.alarms,
-      emit: parts.emit,
       instanceId: parts.instance.id,
-      lastRuns: new LastRuns(this.loop.alarms, parts.coordinationTimeoutMs),
-      mayCatchUp: () => this.leadershipGate?.leads ?? true,
-      catchUp: (entry, afterMs, untilMs, foundBy) =>
-        this.catchUp(entry, Math.max(afterMs, entry.settledUntilMs), untilMs, foundBy),
+      leadership: leadership === parts.elector ? leadership : undefined,
+      entries: () => this.table.all(),
+      firing: () => this.lifecycle.state === 'started',
+      plan: this.loop.catchUp,
     });
-    this.leadershipGate?.onGained(() => this.history.begin(this.table.all(), 'leadership'));
   }
 
   get instance(): InstanceIdentity {
@@ -113,8 +108,7 @@ export class Scheduler {
     if (this.lifecycle.ending) return;
     this.parts.coordination.start();
     for (const entry of this.table.all()) this.joinIfSpread(entry);
-    // Who does not lead makes up for nothing: leadership that is gained begins it.
-    if (this.leadershipGate === undefined) this.history.begin(this.table.all(), 'start');
+    this.missedFires.started();
     this.loop.start();
     this.recovery.start();
     this.parts.companion?.start();
@@ -131,7 +125,7 @@ export class Scheduler {
     if (this.lifecycle.state !== 'started') return;
     this.joinIfSpread(entry);
     this.loop.arm(entry, nowMs);
-    if (this.leadershipGate?.leads ?? true) this.history.begin([entry], 'start');
+    this.missedFires.added(entry);
   }
 
   /** Adds many entries and lets the event loop turn in between; the rest is left out when a drain begins meanwhile. */
@@ -156,7 +150,7 @@ export class Scheduler {
     if (change.policies !== undefined) entry.policies = change.policies;
     if (change.run !== undefined) entry.run = change.run;
     if (change.claimer !== undefined) {
-      this.history.drop(entry);
+      this.missedFires.drop(entry);
       entry.claims = this.parts.coordination.claimsOf(change.claimer);
     }
     this.recovery.watch(entry);
@@ -174,7 +168,7 @@ export class Scheduler {
     this.recovery.unwatch(entry);
     entry.generation += 1;
     entry.removed = true;
-    this.history.drop(entry);
+    this.missedFires.drop(entry);
     this.cutWaits(entry);
     this.loop.retire(entry);
     this.parts.emit({ type: 'entry.removed', ...this.eventBase(), entryKey: key });
@@ -198,7 +192,7 @@ export class Scheduler {
     if (!entry.paused) return;
     entry.paused = false;
     this.parts.emit({ type: 'entry.resumed', ...this.eventBase(), entryKey: key, scope: 'replica' });
-    if (options.catchUp === true) this.catchUp(entry, entry.pausedAfterMs, entry.askedAfterMs, 'resume');
+    if (options.catchUp === true) this.missedFires.resumed(entry, entry.pausedAfterMs);
   }
 
   /**
@@ -217,7 +211,7 @@ export class Scheduler {
     const entry = this.table.get(key);
     const catchUp = options.catchUp === true;
     const since = await this.fleetPause.resume(entry, { catchUp });
-    if (catchUp && since !== null) this.catchUp(entry, since.getTime(), entry.askedAfterMs, 'resume');
+    if (catchUp && since !== null) this.missedFires.resumed(entry, since.getTime());
   }
 
   /**
@@ -283,7 +277,7 @@ export class Scheduler {
       const drain = new Drain(this.pipeline, this.loop.alarms, this.parts.drainDeadlineMs);
       this.lifecycle.enter('draining');
       this.loop.stop();
-      this.history.stop();
+      this.missedFires.stop();
       this.parts.coordination.drain();
       // Known before it is told: a subscriber that drains in answer gets this same promise.
       this.drainUnderWay = { drain, done: this.end(drain) };
@@ -311,19 +305,6 @@ export class Scheduler {
     const aborted = ended[0] + ended[1];
     this.lifecycle.enter('stopped');
     this.parts.emit({ type: 'scheduler.stopped', ...this.eventBase(), aborted });
-  }
-
-  /** The lease that decides which replica's fires go on to their claim, where the library's own does. */
-  private get leadershipGate(): LeaseElector | undefined {
-    const { leadership } = this.parts.coordination;
-    return leadership === this.parts.elector ? leadership : undefined;
-  }
-
-  /** Makes up for what the entry missed in (`afterMs`, `untilMs`], by its policy. Answers how many instants that were. */
-  private catchUp(entry: Entry, afterMs: number, untilMs: number, foundBy: FoundBy): number {
-    if (this.lifecycle.state !== 'started' || entry.removed || entry.failed) return 0;
-    entry.settledUntilMs = Math.max(entry.settledUntilMs, Math.min(untilMs, this.parts.clock.now()));
-    return this.loop.catchUp(entry, afterMs, untilMs, foundBy);
   }
 
   /** A replica is a member as soon as one of its entries asks who else is. */
