@@ -9,6 +9,8 @@ import { MEMBERSHIP_STORE_RULES } from './membership-rules.js';
 import { OVERLAP_RULES } from './overlap-rules.js';
 import { PAUSE_RULES } from './pause-rules.js';
 import { RECOVERY_RULES } from './recovery-rules.js';
+import { RECOVERY_SCAN_RULES } from './recovery-scan-rules.js';
+import { RECOVERY_SWEEP_RULES } from './recovery-sweep-rules.js';
 
 /** Past the default skew, so that rounding and the time of a call do not matter. */
 const HOUR_MS = 3_600_000;
@@ -108,6 +110,8 @@ export const CONFORMANCE_RULES: readonly ConformanceRule[] = [
   ...OVERLAP_RULES,
   ...PAUSE_RULES,
   ...RECOVERY_RULES,
+  ...RECOVERY_SCAN_RULES,
+  ...RECOVERY_SWEEP_RULES,
   ...FORGET_RULES,
 ];
 
