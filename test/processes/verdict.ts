@@ -68,10 +68,7 @@ export function judge(evidence: Evidence): Verdict {
   return {
     fires: evidence.fires.length,
     runs,
-    duplicates: [...runsOf]
-      .filter(([, ran]) => ran.length > 1)
-      .map(([fireKey, ran]) => ({ fireKey, runs: ran }))
-      .sort((a, b) => (a.runs[0]?.atMs ?? 0) - (b.runs[0]?.atMs ?? 0)),
+    duplicates: runMoreThanOnce(runsOf),
     unexplained,
     explained,
     grantedTwice: [...claimsOf]
@@ -155,4 +152,14 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
     else group.push(item);
   }
   return groups;
+}
+
+/** Fire keys that were run more than once, with who ran them, in the order of their first runs. */
+export function runMoreThanOnce<R extends { readonly atMs: number }>(
+  runsOf: ReadonlyMap<string, readonly R[]>,
+): { readonly fireKey: string; readonly runs: readonly R[] }[] {
+  return [...runsOf]
+    .filter(([, runs]) => runs.length > 1)
+    .map(([fireKey, runs]) => ({ fireKey, runs }))
+    .sort((a, b) => (a.runs[0]?.atMs ?? 0) - (b.runs[0]?.atMs ?? 0));
 }

@@ -1,6 +1,6 @@
 import { fireKeyOf } from '../processes/fire-key.js';
 import type { Account, Life } from '../processes/life.js';
-import type { ExpectedFire } from '../processes/verdict.js';
+import { type ExpectedFire, runMoreThanOnce } from '../processes/verdict.js';
 import type { PhasedRun } from './run-record.js';
 
 export interface RolloutEvidence {
@@ -59,10 +59,7 @@ export function judgeRollout({ fires, runs, lives, concerns }: RolloutEvidence):
   return {
     fires: fires.length,
     runs: count,
-    duplicates: [...began]
-      .filter(([, begun]) => begun.length > 1)
-      .map(([fireKey, begun]) => ({ fireKey, runs: begun }))
-      .sort((a, b) => (a.runs[0]?.atMs ?? 0) - (b.runs[0]?.atMs ?? 0)),
+    duplicates: runMoreThanOnce(began),
     overlapped,
     lost,
     silent,

@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Claim, ClaimAnswer } from '../../../src/coordination/claimer.js';
+import type { Claim } from '../../../src/coordination/claimer.js';
 import { MemoryBackend } from '../../../src/coordination/memory/memory-backend.js';
 import { MemoryStore } from '../../../src/coordination/memory/memory-store.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { VirtualClock } from '../../../src/testing/virtual-clock.js';
 import { anyRedis } from '../../servers/redis.js';
-import { asked, CLIENTS, type Connection, ownKeys, randomOf, signal } from './redis.fixture.js';
+import { asked, CLIENTS, type Connection, ownKeys, randomOf, signal, wordOf } from './redis.fixture.js';
 
 const SETTINGS = { maxClockSkewMs: 2_000, retentionMs: 400_000, coordinationTimeoutMs: 5_000 };
 const SEED = Number(process.env.PROOF_SEED ?? Math.floor(Math.random() * 1e9));
 const SECOND = 1_000;
-
-const word = (answer: ClaimAnswer | undefined) =>
-  answer instanceof Error ? (answer as { code?: string }).code : answer;
 
 describe(`Redis beside the memory store, which keeps to the rules step by step (PROOF_SEED=${SEED})`, () => {
   let server: Awaited<ReturnType<typeof anyRedis>>;
@@ -66,7 +63,7 @@ describe(`Redis beside the memory store, which keeps to the rules step by step (
       );
       const [ofRedis, ofMemory] = [await redis.claimer.claimMany(batch, signal), await memory.claimer.claimMany(batch)];
       for (const [i, { fireKey, context }] of batch.entries()) {
-        answers.push({ fire: fireKey, redis: word(ofRedis[i]), memory: word(ofMemory[i]) });
+        answers.push({ fire: fireKey, redis: wordOf(ofRedis[i]), memory: wordOf(ofMemory[i]) });
         if (ofRedis[i] !== true) continue;
         if (!granted.has(fireKey)) {
           granted.set(fireKey, context.claimId);

@@ -7,7 +7,7 @@ import type { HeldClaim, LapsedClaim, TakeLapsedRequest } from '../../../src/coo
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { VirtualClock } from '../../../src/testing/virtual-clock.js';
 import { anyRedis } from '../../servers/redis.js';
-import { asked, CLIENTS, type Connection, ownKeys, randomOf, signal } from './redis.fixture.js';
+import { asked, CLIENTS, type Connection, ownKeys, randomOf, signal, wordOf } from './redis.fixture.js';
 
 // So few claims are made within the retention that none goes because of the number that is kept: which of those that are beyond it go at once, when some of them can be taken over, the stores may decide each
 // in its own way.
@@ -16,9 +16,6 @@ const SEED = Number(process.env.PROOF_SEED ?? Math.floor(Math.random() * 1e9));
 const SECOND = 1_000;
 const TURNS = 500;
 const KEYS = ['plain', 'recovered', 'recovered too', 'guarded'];
-
-const word = (answer: ClaimAnswer | undefined) =>
-  answer instanceof Error ? (answer as { code?: string }).code : answer;
 
 describe(`Redis beside the memory store: holds, recovery, pause and forgetting (PROOF_SEED=${SEED})`, () => {
   let server: Awaited<ReturnType<typeof anyRedis>>;
@@ -81,7 +78,7 @@ describe(`Redis beside the memory store: holds, recovery, pause and forgetting (
       await clock.advance(random() < 0.01 ? SETTINGS.retentionMs : SECOND);
       const batch = claims();
       const answers = await both('claims', async ({ claimer }) =>
-        ((await claimer.claimMany(batch, signal)) as ClaimAnswer[]).map(word),
+        ((await claimer.claimMany(batch, signal)) as ClaimAnswer[]).map(wordOf),
       );
       for (const [i, { fireKey, context }] of batch.entries()) {
         const answer = answers[i];

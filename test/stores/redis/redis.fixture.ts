@@ -4,7 +4,7 @@ import { createClient, createCluster } from 'redis';
 import type { Clock } from '../../../src/ambient/clock.js';
 import { CAPABILITIES } from '../../../src/conformance/capabilities.js';
 import type { ConformanceHarness } from '../../../src/conformance/describe-coordination-backend.js';
-import type { Claim, ClaimContext } from '../../../src/coordination/claimer.js';
+import type { Claim, ClaimAnswer, ClaimContext } from '../../../src/coordination/claimer.js';
 import { RedisBackend } from '../../../src/coordination/redis/index.js';
 import { callsOf, type IoredisClient, type RedisClient } from '../../../src/coordination/redis/redis-client.js';
 import { fireKey } from '../../../src/domain/fire-key.js';
@@ -157,3 +157,7 @@ export function randomOf(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** What a claim came to: the code of an error, or the answer itself. */
+export const wordOf = (answer: ClaimAnswer | undefined) =>
+  answer instanceof Error ? (answer as { code?: string }).code : answer;
