@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { CoordinationBackend } from '../coordination/coordination-backend.js';
 import { GuardedBackend } from '../coordination/guarded-backend.js';
 import { MemoryBackend } from '../coordination/memory/memory-backend.js';
@@ -11,6 +11,9 @@ import { chance, definition, every, HOUR, MINUTE, SECOND } from './replica.fixtu
 import { Scheduler } from './scheduler.js';
 
 setFlagsFromString('--expose-gc');
+// Nothing here waits; collections of a large heap take their time on a busy machine.
+jest.setTimeout(300_000);
+
 const collect = runInNewContext('gc') as () => void;
 
 /** What is left on the heap when nothing else can be collected. */
@@ -65,7 +68,7 @@ describe('the heap returns to where it was', () => {
     await scheduler.stop();
   });
 
-  it('after 300,000 fires that another replica had', async () => {
+  it('after 100,000 fires that another replica had', async () => {
     const clock = new VirtualClock();
     const claimer = {
       claim: async () => false,
@@ -73,12 +76,12 @@ describe('the heap returns to where it was', () => {
       repeatable: true,
     };
     const { scheduler, told } = quiet(clock, { store: 'custom', claimer });
-    for (let index = 0; index < 10_000; index += 1) scheduler.add(definition(`entry-${index}`, EVERY_SECOND));
-    await clock.advance(2 * SECOND);
+    for (let index = 0; index < 1_000; index += 1) scheduler.add(definition(`entry-${index}`, EVERY_SECOND));
+    await clock.advance(10 * SECOND);
     const before = await heapBytes();
-    await clock.advance(28 * SECOND);
-    expect(told.get('fire.skipped')).toBe(300_000);
-    expect((await heapBytes()) - before).toBeLessThan(1.5 * MB);
+    await clock.advance(100 * SECOND);
+    expect(told.get('fire.skipped')).toBe(110_000);
+    expect((await heapBytes()) - before).toBeLessThan(MB);
     await scheduler.stop();
   });
 });
